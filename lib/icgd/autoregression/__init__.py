@@ -1,0 +1,1 @@
+"""Learning from a sequence that predicts itself (paper MO)."""

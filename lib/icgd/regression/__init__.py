@@ -1,0 +1,1 @@
+"""Learning from labelled examples: a prompt of pairs (x, y) and one query (paper OS)."""

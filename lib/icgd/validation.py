@@ -1,0 +1,131 @@
+"""Argument checks shared by the whole library.
+
+Each function returns its argument, or raises an error that states the invariant, what came instead,
+and the repair.
+"""
+
+import math
+import numbers
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def positive_int(name: str, value: int) -> int:
+    """`value` as an int if it is a whole number of at least 1."""
+    return int_at_least(name, value, 1)
+
+
+def int_at_least(name: str, value: int, least: int) -> int:
+    """`value` as an int if it is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(
+            f"{name} must be a whole number, got {value!r} of type {type(value).__name__}; pass an int."
+        )
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}; pass a larger {name}.")
+    return int(value)
+
+
+def finite_float(name: str, value: float) -> float:
+    """`value` as a float if it is one finite real number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(
+            f"{name} must be a real number, got {value!r} of type {type(value).__name__}; "
+            "pass a float."
+        )
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value}; check the computation it came from.")
+    return float(value)
+
+
+def non_negative(name: str, value: float) -> float:
+    """`value` as a float if it is finite and not below zero."""
+    value = finite_float(name, value)
+    if value < 0:
+        raise ValueError(f"{name} must not be negative, got {value}; pass zero or more.")
+    return value
+
+
+def positive(name: str, value: float) -> float:
+    """`value` as a float if it is finite and above zero."""
+    value = finite_float(name, value)
+    if value <= 0:
+        raise ValueError(f"{name} must be positive, got {value}; pass a number above zero.")
+    return value
+
+
+def float64_tensor(name: str, value: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """`value` if it is a float64 tensor of this shape (-1 in `shape` allows any size).
+
+    Single precision is refused: the identities in this library are checked to about 1e-12.
+    """
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{name} must be a torch tensor, got {type(value).__name__}; "
+            "use torch.as_tensor(..., dtype=torch.float64)."
+        )
+    if value.dtype != torch.float64:
+        raise TypeError(
+            f"{name} must have dtype torch.float64, got {value.dtype}; call {name}.double() first."
+        )
+    if len(shape) != value.ndim or any(
+        want not in (-1, got) for want, got in zip(shape, value.shape, strict=True)
+    ):
+        wanted = "(" + ", ".join("any" if s == -1 else str(s) for s in shape) + ")"
+        raise ValueError(
+            f"{name} must have shape {wanted}, got {tuple(value.shape)}; "
+            "check the order of its axes and the sizes it was built with."
+        )
+    return value
+
+
+def generator(value: torch.Generator) -> torch.Generator:
+    """`value` if it is a torch generator: sampling never touches the global seed."""
+    if not isinstance(value, torch.Generator):
+        raise TypeError(
+            f"generator must be a torch.Generator, got {value!r}; "
+            "pass generator=torch.Generator().manual_seed(seed)."
+        )
+    return value
+
+
+#: A covariance with a larger condition number is refused: inverting it in float64 loses more than
+#: ten of its sixteen digits, so the inverse would carry fewer than six.
+MAX_CONDITION = 1e10
+
+
+def covariance_matrix(name: str, value, d: int) -> np.ndarray:
+    """`value` as a float64 array (d, d) if it is symmetric, positive definite and well conditioned."""
+    matrix = np.asarray(value.detach().numpy() if isinstance(value, Tensor) else value)
+    if matrix.dtype != np.float64:
+        raise TypeError(
+            f"{name} must be a float64 matrix, got dtype {matrix.dtype}; convert it with "
+            f"np.asarray({name}, dtype=np.float64)."
+        )
+    if matrix.shape != (d, d):
+        raise ValueError(
+            f"{name} must have shape ({d}, {d}), got {matrix.shape}; "
+            f"its size must equal the dimension d = {d} of the covariates."
+        )
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity; check how it was estimated.")
+    if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=1e-12 * np.abs(matrix).max()):
+        raise ValueError(
+            f"{name} must be symmetric, got a largest |S - S^T| of "
+            f"{np.abs(matrix - matrix.T).max():.3g}; use (S + S.T) / 2 if the difference is rounding."
+        )
+    values = np.linalg.eigvalsh(matrix)
+    if values[0] <= 0:
+        raise ValueError(
+            f"{name} must be positive definite, got a smallest eigenvalue of {values[0]:.3g}; "
+            "drop the directions in which it vanishes and work in the subspace that is left."
+        )
+    if values[-1] > MAX_CONDITION * values[0]:
+        raise ValueError(
+            f"{name} must have a condition number of at most {MAX_CONDITION:.0e}, got "
+            f"{values[-1] / values[0]:.3g}; its inverse would be mostly rounding. Rescale the "
+            "covariates or drop the smallest directions."
+        )
+    return (matrix + matrix.T) / 2
