@@ -1,0 +1,13 @@
+# The course's commands, for those who have make. tasks.py does the work: python3 tasks.py --help
+# ARGS passes options on, as in: make test ARGS="-- -k theory"
+PYTHON ?= python3
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help book test serve lab notebooks lint clean setup
+
+help:
+	@$(PYTHON) tasks.py --help
+
+book test serve lab notebooks lint clean setup:
+	@$(PYTHON) tasks.py $@ $(ARGS)
