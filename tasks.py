@@ -25,6 +25,7 @@ import re
 import shutil
 import subprocess
 import time
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -85,6 +86,42 @@ def write(path, text):
 
 def run(command, **options):
     return subprocess.run([str(part) for part in command], cwd=ROOT, **options).returncode
+
+
+def remove(path):
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    try:
+        shutil.rmtree(path)
+    except OSError as error:
+        raise TaskError(f"{path} cannot be removed ({error}). Is a program still using it?")
+
+
+@contextmanager
+def only_one(activity):
+    """Wait until no other run of this file is at ``activity``; a killed run holds nothing up."""
+    with open(ROOT / f".{activity}.lock", "w") as handle:
+        if not locked(handle):
+            say(f"Waiting for another run of tasks.py to finish its {activity}")
+            while not locked(handle):
+                time.sleep(0.2)
+        yield
+
+
+def locked(handle):
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 # --- the environment -----------------------------------------------------------------------------
@@ -163,6 +200,7 @@ def course_environment(**extra):
     env.update(
         PYTHONNOUSERSITE="1",
         PYTHONUTF8="1",
+        PYTHONUNBUFFERED="1",  # progress is shown as it happens
         JUPYTER_PREFER_ENV_PATH="1",  # the python3 kernel is .venv's
         JUPYTER_PLATFORM_DIRS="1",
         IPYTHONDIR=str(VENV / "ipython"),
@@ -178,11 +216,6 @@ def comparable_environment():
 
 
 # --- the book ------------------------------------------------------------------------------------
-
-
-def remove(path):
-    if path.is_dir():
-        shutil.rmtree(path)
 
 
 def prepare_build(build, inputs, pages):
@@ -223,6 +256,7 @@ def build_book():
         errors="replace",
     )
     for line in process.stdout:
+        line = line if sys.stdout.isatty() else without_colour(line)
         print(line, end="", flush=True)
         log.append(line)
     if process.wait() == 0:
@@ -237,12 +271,16 @@ def failure_report(root, log):
     reports = sorted((root / "_build/html/reports").rglob("*.err.log"))
     lines = [failed_cell(root, report) for report in reports]
     for line in log:
-        line = re.sub(r"\x1b\[[\d;]*m", "", line).strip()
+        line = without_colour(line).strip()
         found = re.search(r"\b(WARNING|ERROR|CRITICAL): ", line)
         if found and "Executing notebook failed" not in line:
             lines.append(place_in_notebook(line.replace(str(root) + os.sep, "")))
     unique = list(dict.fromkeys(lines))
     return "\n".join(unique or ["".join(log[-20:]).strip() or "Jupyter Book said nothing."])
+
+
+def without_colour(text):
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
 
 
 def place_in_notebook(line):
@@ -257,7 +295,7 @@ def place_in_notebook(line):
 def failed_cell(root, report):
     """Name the notebook and the cell of an execution error, from myst-nb's report of it."""
     name = report.relative_to(root / "_build/html/reports").as_posix()[: -len(".err.log")]
-    text = re.sub(r"\x1b\[[\d;]*m", "", report.read_text("utf-8", errors="replace"))
+    text = without_colour(report.read_text("utf-8", errors="replace"))
     reason = text.strip().splitlines()[-1]
     notebook = root / (name + ".ipynb")
     cells = json.loads(notebook.read_text("utf-8"))["cells"] if notebook.is_file() else []
@@ -274,7 +312,9 @@ def failed_cell(root, report):
 
 
 def book(args):
-    if report := build_book():
+    with only_one("build"):
+        report = build_book()
+    if report:
         raise TaskError(f"The book was not built.\n\n{report}")
 
 
@@ -402,7 +442,8 @@ def main(argv):
     if extra and not args.takes_extra:
         raise TaskError(f"tasks.py {args.function.__name__} takes nothing after --.")
     if args.function is not clean:
-        setup_environment(os.environ.get("ICGD_TORCH_INDEX", ""))
+        with only_one("setup"):
+            setup_environment(os.environ.get("ICGD_TORCH_INDEX", ""))
     args.function(args)
 
 
