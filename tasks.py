@@ -270,11 +270,12 @@ def failure_report(root, log):
     """What a reader of a failed build must know: each failing cell, each warning, once."""
     reports = sorted((root / "_build/html/reports").rglob("*.err.log"))
     lines = [failed_cell(root, report) for report in reports]
-    for line in log:
-        line = without_colour(line).strip()
-        found = re.search(r"\b(WARNING|ERROR|CRITICAL): ", line)
-        if found and "Executing notebook failed" not in line:
-            lines.append(place_in_notebook(line.replace(str(root) + os.sep, "")))
+    for line in map(without_colour, log):
+        is_warning = re.search(r"\b(WARNING|ERROR|CRITICAL): ", line)
+        is_told_above = "[mystnb.exec]" in line and reports
+        if is_warning and not is_told_above:
+            line = line.strip().replace(str(root) + os.sep, "")
+            lines.append(place_in_notebook(line) or line + places_of_label(root, line))
     unique = list(dict.fromkeys(lines))
     return "\n".join(unique or ["".join(log[-20:]).strip() or "Jupyter Book said nothing."])
 
@@ -284,12 +285,28 @@ def without_colour(text):
 
 
 def place_in_notebook(line):
-    """A warning's line number in a notebook is cell * 10000 + line; say so in words."""
+    """A warning's line number in a notebook is cell * 10000 + line: say so in words."""
     place = re.match(r"(.*\.ipynb):(\d{5,})(?=: )", line)
     if not place:
-        return line
+        return ""
     cell, number = divmod(int(place[2]), 10_000)
     return f"{place[1]}, cell {cell}, line {number}{line[place.end() :]}"
+
+
+def places_of_label(root, line):
+    """Where the chapters name the label a warning is about; proofs' and exercises' do not say."""
+    label = re.search(r"label:? '?([\w-]+)", line)
+    if not label or re.match(r".*\.(md|ipynb):\d+: ", line):
+        return ""
+    places = []
+    for page in sorted((root / "chapters").glob("*.*")):
+        if page.suffix == ".md" and label[1] in read(page):
+            places.append(f"chapters/{page.name}")
+        elif page.suffix == ".ipynb":
+            sources = ["".join(cell["source"]) for cell in json.loads(read(page))["cells"]]
+            cells = [i for i, source in enumerate(sources, start=1) if label[1] in source]
+            places += [f"chapters/{page.name}, cell {i}" for i in cells]
+    return f" (named in {'; '.join(places)})" if places else ""
 
 
 def failed_cell(root, report):
@@ -298,11 +315,11 @@ def failed_cell(root, report):
     text = without_colour(report.read_text("utf-8", errors="replace"))
     reason = text.strip().splitlines()[-1]
     notebook = root / (name + ".ipynb")
-    cells = json.loads(notebook.read_text("utf-8"))["cells"] if notebook.is_file() else []
+    cells = json.loads(read(notebook))["cells"] if notebook.is_file() else []
     for index, cell in enumerate(cells, start=1):
         source = "".join(cell["source"]).strip()
         if cell["cell_type"] == "code" and source and f"\n{source}\n" in text:
-            first = source.splitlines()[:3]
+            first = [line for line in source.splitlines() if line][:3]
             shown = "".join(f"\n    | {line}" for line in first)
             return f"{name}.ipynb, cell {index} failed: {reason}{shown}"
     return f"{name}.ipynb failed: {reason}"

@@ -3,6 +3,7 @@
 - sphinx-thebe's scripts go: they are added even when thebe is off, and throw on every page;
 - sphinx-design's script for tabs goes where a page has no tabs;
 - the scripts that remain are deferred: their order is kept, and nothing delays the first paint;
+- ids that sphinx-proof and sphinx-exercise give to every box go: an id names one thing;
 - images get their width and height, so that nothing moves when they arrive, and load when near.
 
 Works on sphinx-book-theme 1.3 and pydata-sphinx-theme 0.17, as pinned in constraints.txt.
@@ -17,6 +18,7 @@ from PIL import Image
 from sphinx.writers.html5 import HTML5Translator
 
 POINT = 4 / 3  # CSS pixels
+REPEATED_ID = re.compile(r' id="(?:proof|(?:proof|exercise|solution)-content)"')
 
 
 def is_unused(script, body):
@@ -35,8 +37,8 @@ def deferred(script):
     return type(script)(script.filename, priority=script.priority, **attributes)
 
 
-def prune_scripts(app, pagename, templatename, context, doctree):
-    body = context.get("body", "")
+def prune(app, pagename, templatename, context, doctree):
+    body = context["body"] = REPEATED_ID.sub("", context.get("body", ""))
     scripts = [s for s in context.get("script_files", []) if not is_unused(s, body)]
     # The search page's own inline scripts run at once and need the others before them.
     context["script_files"] = scripts if pagename == "search" else [deferred(s) for s in scripts]
@@ -72,5 +74,5 @@ def depart_image(self, node):
 
 def setup(app):
     app.add_node(nodes.image, override=True, html=(visit_image, depart_image))
-    app.connect("html-page-context", prune_scripts, priority=950)
+    app.connect("html-page-context", prune, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
