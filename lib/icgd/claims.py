@@ -1,8 +1,8 @@
 """Claims: statements of the course, each with evidence that can fail.
 
-A claim names a result, says it in one sentence, points to the place in the book that derives it, and
-owns one evidence function. The evidence returns what theory predicts, what was measured, and how far
-apart the two may be. A claim also owns at least one *counterpart*: the same comparison with a
+A claim names a result, says it in one sentence, points to the place in the book that derives it,
+and owns one evidence function. The evidence returns what theory predicts, what was measured, and
+how far apart the two may be. A claim also owns at least one *counterpart*: the same comparison with a
 hypothesis dropped, which must not pass. Evidence functions live in `icgd.evidence`.
 """
 
@@ -23,7 +23,7 @@ KINDS: dict[str, str] = {
 }
 
 
-class ClaimFailed(AssertionError):
+class ClaimError(AssertionError):
     """The evidence contradicts the claim, or a counterpart that must fail passed."""
 
 
@@ -99,7 +99,7 @@ _REGISTRY: dict[str, Claim] = {}
 
 
 def registry() -> dict[str, Claim]:
-    """All claims by id, in the order in which they were stated. Filled by `import icgd.evidence`."""
+    """All claims by id, in the order they were stated. Filled by `import icgd.evidence`."""
     return dict(_REGISTRY)
 
 
@@ -161,7 +161,7 @@ def verify(id: str) -> Verdict:
     """Run the evidence of claim `id` and of its counterparts; judge nothing yet."""
     if id not in _REGISTRY:
         raise KeyError(
-            f"no claim is called {id!r}; import icgd.evidence first, then see icgd.claims.registry()."
+            f"no claim is called {id!r}; import icgd.evidence, then see icgd.claims.registry()."
         )
     item = _REGISTRY[id]
     dropped = {name: evidence() for name, evidence in item.counterparts.items()}
@@ -169,11 +169,11 @@ def verify(id: str) -> Verdict:
 
 
 def check(*ids: str) -> None:
-    """Verify claims and print one line each; raise `ClaimFailed` at the first that does not stand."""
+    """Verify claims and print one line each; raise `ClaimError` at the first that fails."""
     for id in ids:
         verdict = verify(id)
         if verdict.failure:
-            raise ClaimFailed(verdict.failure)
+            raise ClaimError(verdict.failure)
         print(verdict)
 
 

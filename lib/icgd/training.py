@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from scipy.integrate import solve_ivp
 from torch import Tensor
+from torch.autograd.functional import hessian
 from tqdm.auto import tqdm
 
 from icgd import validation
@@ -21,7 +22,11 @@ Params = dict[str, Tensor] | tuple[Tensor, ...]
 Loss = Callable[..., Tensor]
 
 
-class Diverged(RuntimeError):
+#: With more parameters, implicit methods build their own Jacobian: the exact one is dense.
+_MAX_HESSIAN = 1000
+
+
+class DivergenceError(RuntimeError):
     """The loss stopped being finite, so there is no trajectory to return."""
 
 
@@ -72,7 +77,7 @@ def descend(
         record_every: keep every so many steps; the default keeps about 200 records. The first and
             the last point are always kept.
     Raises:
-        Diverged: the loss or its gradient stopped being finite; the message names the step.
+        DivergenceError: the loss or its gradient stopped being finite; the message names the step.
         ValueError: the gradient vanishes at the start, so no descent can leave it.
     """
     steps = validation.positive_int("steps", steps)
@@ -104,7 +109,7 @@ def descend(
         else:
             closure()
         if not np.isfinite(last["loss"]) or not np.isfinite(last["norm"]):
-            raise Diverged(
+            raise DivergenceError(
                 f"the loss must stay finite, got {last['loss']} with gradient norm {last['norm']} "
                 f"at step {step}; use a smaller step_size (it was {rate(min(step, steps - 1)):g})."
             )
@@ -134,7 +139,7 @@ def flow(
     times,
     *,
     gradient_tolerance: float = 0.0,
-    method: str = "DOP853",
+    method: str = "LSODA",
     rtol: float = 1e-10,
     atol: float = 1e-12,
 ) -> Trajectory:
@@ -145,9 +150,10 @@ def flow(
         params: dict or tuple of float64 tensors, the point at `times[0]`.
         times: increasing times at which the flow is wanted, in units of loss^-1 params^2.
         gradient_tolerance: what `converged` compares the final norm of the gradient with.
-        method, rtol, atol: see `scipy.integrate.solve_ivp`; "LSODA" suits stiff problems.
+        method, rtol, atol: see `scipy.integrate.solve_ivp`. These flows are stiff, so the default
+            may turn implicit; it is then given the Hessian.
     Raises:
-        Diverged: the loss stopped being finite, or the integrator gave up.
+        DivergenceError: the loss stopped being finite, or the integrator gave up.
     """
     times = np.asarray(times, dtype=float)
     if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0).all():
@@ -159,17 +165,18 @@ def flow(
     shapes = [t.shape for t in start]
     sizes = [t.numel() for t in start]
 
-    def unpack(flat: np.ndarray) -> list[Tensor]:
-        parts = torch.split(torch.tensor(flat, dtype=torch.float64), sizes)
-        return [p.reshape(s).requires_grad_(True) for p, s in zip(parts, shapes, strict=True)]
+    def unpack(flat: Tensor) -> list[Tensor]:
+        return [p.view(s) for p, s in zip(torch.split(flat, sizes), shapes, strict=True)]
+
+    def flat_loss(flat: Tensor) -> Tensor:
+        return _call(loss, params, unpack(flat))
 
     def evaluate(time: float, flat: np.ndarray) -> tuple[float, np.ndarray]:
-        tensors = unpack(flat)
-        value = _call(loss, params, tensors)
-        grads = torch.autograd.grad(value, tensors, materialize_grads=True)
-        gradient = torch.cat([g.reshape(-1) for g in grads]).numpy()
+        point = torch.tensor(flat, requires_grad=True)
+        value = flat_loss(point)
+        gradient = torch.autograd.grad(value, point)[0].numpy()
         if not np.isfinite(value.item()) or not np.isfinite(gradient).all():
-            raise Diverged(
+            raise DivergenceError(
                 f"the loss must stay finite, got {value.item()} at time {time:.6g}; "
                 "start nearer to a minimum or stop earlier."
             )
@@ -181,18 +188,22 @@ def flow(
             bar.update(max(0.0, time - times[0] - bar.n))
             return -evaluate(time, flat)[1]
 
+        def jacobian(time: float, flat: np.ndarray) -> np.ndarray:
+            return -hessian(flat_loss, torch.tensor(flat), vectorize=True).numpy()
+
+        options = {"rtol": rtol, "atol": atol}
+        if method in ("LSODA", "BDF", "Radau") and sum(sizes) <= _MAX_HESSIAN:
+            options["jac"] = jacobian
         flat0 = torch.cat([t.detach().reshape(-1) for t in start]).numpy()
-        solution = solve_ivp(
-            velocity, (times[0], times[-1]), flat0, method, times, rtol=rtol, atol=atol
-        )
+        solution = solve_ivp(velocity, (times[0], times[-1]), flat0, method, times, **options)
     if not solution.success:
-        raise Diverged(
+        raise DivergenceError(
             f"the integrator must reach time {times[-1]:g}, got to {solution.t[-1]:g}: "
-            f"{solution.message} Try method='LSODA' or looser tolerances."
+            f"{solution.message} Try another method or looser tolerances."
         )
     values = [evaluate(t, y) for t, y in zip(solution.t, solution.y.T, strict=True)]
     norm = float(np.linalg.norm(values[-1][1]))
-    points = [[t.detach() for t in unpack(y)] for y in solution.y.T]
+    points = [unpack(torch.tensor(y)) for y in solution.y.T]
     return Trajectory(
         times=times,
         params=_stack(params, points),

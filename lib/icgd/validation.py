@@ -21,7 +21,8 @@ def int_at_least(name: str, value: int, least: int) -> int:
     """`value` as an int if it is a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(
-            f"{name} must be a whole number, got {value!r} of type {type(value).__name__}; pass an int."
+            f"{name} must be a whole number, got {value!r} of type {type(value).__name__}; "
+            "pass an int."
         )
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}; pass a larger {name}.")
@@ -97,7 +98,7 @@ MAX_CONDITION = 1e10
 
 
 def covariance_matrix(name: str, value, d: int) -> np.ndarray:
-    """`value` as a float64 array (d, d) if it is symmetric, positive definite and well conditioned."""
+    """`value` as a float64 array (d, d) if symmetric, positive definite and well conditioned."""
     matrix = np.asarray(value.detach().numpy() if isinstance(value, Tensor) else value)
     if matrix.dtype != np.float64:
         raise TypeError(
@@ -114,7 +115,7 @@ def covariance_matrix(name: str, value, d: int) -> np.ndarray:
     if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=1e-12 * np.abs(matrix).max()):
         raise ValueError(
             f"{name} must be symmetric, got a largest |S - S^T| of "
-            f"{np.abs(matrix - matrix.T).max():.3g}; use (S + S.T) / 2 if the difference is rounding."
+            f"{np.abs(matrix - matrix.T).max():.3g}; use (S + S.T) / 2 if that is rounding."
         )
     values = np.linalg.eigvalsh(matrix)
     if values[0] <= 0:
