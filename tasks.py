@@ -12,8 +12,8 @@ if not OLDEST <= sys.version_info[:2] <= NEWEST:
     sys.exit(
         "The course needs Python %d.%d to %d.%d; this is Python %d.%d.\n"
         % (OLDEST + NEWEST + tuple(sys.version_info[:2]))
-        + "Name one that you have, as in: python3.12 tasks.py book (with make: make PYTHON=python3.12"
-        " book; on Windows: py -3.12 tasks.py book)."
+        + "Name one that you have, as in: python3.12 tasks.py book"
+        " (with make: make PYTHON=python3.12 book; on Windows: py -3.12 tasks.py book)."
     )
 
 import argparse
@@ -256,6 +256,8 @@ def build_book():
         errors="replace",
     )
     for line in process.stdout:
+        if "Kernel is running over TCP without encryption" in line:
+            continue  # to this machine only
         line = line if sys.stdout.isatty() else without_colour(line)
         print(line, end="", flush=True)
         log.append(line)
@@ -275,7 +277,7 @@ def failure_report(root, log):
         is_told_above = "[mystnb.exec]" in line and reports
         if is_warning and not is_told_above:
             line = line.strip().replace(str(root) + os.sep, "")
-            lines.append(place_in_notebook(line) or line + places_of_label(root, line))
+            lines.append(place_in_notebook(line) or place_of_label(root, line) or line)
     unique = list(dict.fromkeys(lines))
     return "\n".join(unique or ["".join(log[-20:]).strip() or "Jupyter Book said nothing."])
 
@@ -293,20 +295,25 @@ def place_in_notebook(line):
     return f"{place[1]}, cell {cell}, line {number}{line[place.end() :]}"
 
 
-def places_of_label(root, line):
-    """Where the chapters name the label a warning is about; proofs' and exercises' do not say."""
-    label = re.search(r"label:? '?([\w-]+)", line)
-    if not label or re.match(r".*\.(md|ipynb):\d+: ", line):
+def place_of_label(root, line):
+    """Where the chapters name the label a warning is about.
+
+    sphinx-proof and sphinx-exercise give no line, and name a page with the wrong suffix or the
+    wrong page altogether.
+    """
+    warning = re.match(r"\S.*\.rst: (WARNING: .*label:? '?([\w-]+).*)", line)
+    if not warning:
         return ""
+    message, label = warning.groups()
     places = []
     for page in sorted((root / "chapters").glob("*.*")):
-        if page.suffix == ".md" and label[1] in read(page):
+        if page.suffix == ".md" and label in read(page):
             places.append(f"chapters/{page.name}")
         elif page.suffix == ".ipynb":
             sources = ["".join(cell["source"]) for cell in json.loads(read(page))["cells"]]
-            cells = [i for i, source in enumerate(sources, start=1) if label[1] in source]
+            cells = [i for i, source in enumerate(sources, start=1) if label in source]
             places += [f"chapters/{page.name}, cell {i}" for i in cells]
-    return f" (named in {'; '.join(places)})" if places else ""
+    return f"{'; '.join(places)}: {message}" if places else ""
 
 
 def failed_cell(root, report):

@@ -73,9 +73,7 @@ def as_text(notebook):
 
 def execute(notebook, folder):
     resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(
-        notebook, timeout=TIMEOUT, kernel_name="python3", resources=resources
-    ).execute()
+    NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3", resources=resources).execute()
 
 
 def process(path, run):
