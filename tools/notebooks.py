@@ -1,7 +1,7 @@
 """Execute the chapters in place and tidy them for git; called by ``tasks.py notebooks``.
 
 A committed chapter holds no outputs, except the printed text of cells tagged ``keep_output``, and
-nothing that a second run would change: cell ids follow from the sources, execution counts and
+nothing that a second run would change: cell ids follow from the sources, counts of executions and
 front ends' metadata are dropped.
 """
 
@@ -61,9 +61,10 @@ def tidy(notebook):
         cell.metadata = nbformat.from_dict(kept)
         cell.pop("attachments", None)
         if cell.cell_type == "code":
-            cell.execution_count = None
             keeps = "keep_output" in cell.metadata.get("tags", [])
             cell.outputs = kept_outputs(cell) if keeps else []
+            # nbval refuses an output without a count; which number is of no interest.
+            cell.execution_count = 1 if cell.outputs else None
     return notebook
 
 

@@ -46,7 +46,7 @@ def test_file_names_use_hyphens(path):
 
 @every_notebook
 def test_is_in_the_committed_form(path, notebook_tool):
-    """No outputs but kept text, no execution counts, ids from the sources, the plain kernelspec."""
+    """No outputs but kept text, ids from the sources, the plain kernelspec."""
     text = path.read_text("utf-8")
     tidy = notebook_tool.as_text(notebook_tool.tidy(nbformat.reads(text, as_version=4)))
     assert text == tidy, f"{path.name} is not tidy; run: python3 tasks.py notebooks {path.stem}"
