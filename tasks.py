@@ -182,7 +182,8 @@ def setup_environment(torch_index):
     pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-c", "constraints.txt"]
     steps = [[*pip, "-e", ".[book,test]"]]
     if torch_index:
-        steps.insert(0, [*pip, "--index-url", torch_index, "torch"])
+        # Only torch: that index has not all of its dependencies in the versions pinned here.
+        steps.insert(0, [*pip, "--no-deps", "--index-url", torch_index, "torch"])
     for step in steps:
         what = f"torch from {torch_index}" if "--index-url" in step else "the course's packages"
         say(f"Installing {what} (the first time this takes a few minutes)")
@@ -355,13 +356,14 @@ def test(args):
     """Run every step, whatever an earlier one gave, and end with a summary."""
     shaped = [name for name in SHAPE_CHECKED_TESTS if (ROOT / name).is_dir()]
     pytest = [PYTHON, "-m", "pytest", *args.extra]
+    own = ["tests", "lib/icgd", "--doctest-modules", "-n", "2", "--dist", "loadfile"]
     notebooks = ["--nbval-lax", "chapters", "--nbval-sanitize-with", "tests/chapters/sanitize.cfg"]
     notebooks += ["--nbval-cell-timeout=120", "-n", "2", "--dist", "loadfile"]
     shapes = ["--jaxtyping-packages=icgd,beartype.beartype", "-m", "not bad_input", *shaped]
     steps = {
         "style": lambda: lint(argparse.Namespace(fix=False)),
         "book": lambda: book(args),
-        "library, chapters' rules, pages": partial(run_tests, [*pytest, "tests"], args.extra),
+        "library, chapters' rules, pages": partial(run_tests, [*pytest, *own], args.extra),
         "chapters, executed": partial(run_tests, [*pytest, *notebooks], args.extra),
         "library, shapes checked": partial(run_tests, [*pytest, *shapes], args.extra),
     }
@@ -415,7 +417,8 @@ def notebooks(args):
 
 
 def clean(args):
-    for path in [BUILD, *ROOT.glob(".*_cache"), *([VENV] if args.all else [])]:
+    caches = [*ROOT.glob(".*_cache"), *ROOT.glob(".*.lock")]
+    for path in [BUILD, *caches, *([VENV] if args.all else [])]:
         if path.exists():
             say(f"Removing {path}")
             remove(path)
