@@ -1,7 +1,7 @@
 """Minimise any loss, by steps (`descend`) or by the ordinary differential equation (`flow`).
 
-This module knows no paper. A loss is a callable of tensors; parameters are a dict or a tuple of
-float64 tensors, handed to the loss as keywords or in order:
+A loss is a callable of tensors; parameters are a dict or a tuple of float64 tensors, handed to the
+loss as keywords or in order:
 
     descend(lambda A, w: ..., {"A": A0, "w": w0}, step_size=0.01, steps=1000)
 """
@@ -20,7 +20,6 @@ from icgd import validation
 
 Params = dict[str, Tensor] | tuple[Tensor, ...]
 Loss = Callable[..., Tensor]
-
 
 #: With more parameters, implicit methods build their own Jacobian: the exact one is dense.
 _MAX_HESSIAN = 1000
@@ -42,7 +41,7 @@ class Trajectory:
     """
 
     times: np.ndarray
-    params: dict[str, Tensor] | tuple[Tensor, ...]
+    params: Params
     losses: np.ndarray
     gradient_norm: float
     converged: bool
@@ -82,24 +81,24 @@ def descend(
     """
     steps = validation.positive_int("steps", steps)
     gradient_tolerance = validation.non_negative("gradient_tolerance", gradient_tolerance)
-    every = validation.positive_int("record_every", record_every or max(1, steps // 200))
+    every = max(1, steps // 200) if record_every is None else record_every
+    every = validation.positive_int("record_every", every)
     rate = step_size if callable(step_size) else lambda step: step_size
-    validation.positive("step_size", rate(0))
-
-    tensors = _copies(params)
-    opt = optimizer(tensors, lr=rate(0))
+    tensors, call, pack = _open(loss, params)
+    opt = optimizer(tensors, lr=validation.positive("step_size", rate(0)))
     last = {}
 
     def closure() -> Tensor:
         opt.zero_grad()
-        value = _call(loss, params, tensors)
+        value = call(tensors)
         value.backward()
         # Line-search optimisers call this many times a step; the first call is at the iterate.
         last.setdefault("loss", value.item())
-        last.setdefault("norm", _norm([t.grad for t in tensors]))
+        gradients = [t.grad for t in tensors if t.grad is not None]
+        last.setdefault("norm", torch.nn.utils.get_total_norm(gradients).item())
         return value
 
-    records: list[tuple[int, float, list[Tensor]]] = []
+    records = []
     for step in tqdm(range(steps + 1), desc="descend", delay=2.0, leave=False):
         last.clear()
         before = [t.detach().clone() for t in tensors]
@@ -108,7 +107,7 @@ def descend(
             opt.step(closure)
         else:
             closure()
-        if not np.isfinite(last["loss"]) or not np.isfinite(last["norm"]):
+        if not np.isfinite([last["loss"], last["norm"]]).all():
             raise DivergenceError(
                 f"the loss must stay finite, got {last['loss']} with gradient norm {last['norm']} "
                 f"at step {step}; use a smaller step_size (it was {rate(min(step, steps - 1)):g})."
@@ -126,7 +125,7 @@ def descend(
     times, losses, points = zip(*records, strict=True)
     return Trajectory(
         times=np.array(times),
-        params=_stack(params, points),
+        params=pack(points),
         losses=np.array(losses),
         gradient_norm=last["norm"],
         converged=last["norm"] <= gradient_tolerance,
@@ -155,21 +154,16 @@ def flow(
     Raises:
         DivergenceError: the loss stopped being finite, or the integrator gave up.
     """
-    times = np.asarray(times, dtype=float)
-    if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0).all():
-        raise ValueError(
-            f"times must be an increasing sequence of at least two numbers, got {times}; "
-            "use np.linspace(0, end, count)."
-        )
-    start = _copies(params)
-    shapes = [t.shape for t in start]
+    times = validation.increasing("times", times)
+    gradient_tolerance = validation.non_negative("gradient_tolerance", gradient_tolerance)
+    start, call, pack = _open(loss, params)
     sizes = [t.numel() for t in start]
 
     def unpack(flat: Tensor) -> list[Tensor]:
-        return [p.view(s) for p, s in zip(torch.split(flat, sizes), shapes, strict=True)]
+        return [p.view_as(t) for p, t in zip(torch.split(flat, sizes), start, strict=True)]
 
     def flat_loss(flat: Tensor) -> Tensor:
-        return _call(loss, params, unpack(flat))
+        return call(unpack(flat))
 
     def evaluate(time: float, flat: np.ndarray) -> tuple[float, np.ndarray]:
         point = torch.tensor(flat, requires_grad=True)
@@ -203,49 +197,40 @@ def flow(
         )
     values = [evaluate(t, y) for t, y in zip(solution.t, solution.y.T, strict=True)]
     norm = float(np.linalg.norm(values[-1][1]))
-    points = [unpack(torch.tensor(y)) for y in solution.y.T]
     return Trajectory(
         times=times,
-        params=_stack(params, points),
+        params=pack([unpack(torch.tensor(y)) for y in solution.y.T]),
         losses=np.array([value for value, _ in values]),
         gradient_norm=norm,
         converged=norm <= gradient_tolerance,
     )
 
 
-def _copies(params: Params) -> list[Tensor]:
-    """Fresh leaves that require gradients, checked to be float64 and finite."""
+def _open(loss: Loss, params: Params):
+    """(leaves, call, pack): the numbers in `params` as a plain list, and back again.
+
+    leaves: checked copies that require gradients. call(leaves): the loss. pack: stacks a list of
+    such lists in the structure of `params`.
+    """
     if not isinstance(params, dict | tuple) or not params:
         raise TypeError(
             f"params must be a non-empty dict or tuple of tensors, got {type(params).__name__}; "
             "pass {'A': A, 'w': w} or (A, w)."
         )
-    named = params.items() if isinstance(params, dict) else enumerate(params)
-    tensors = []
-    for name, value in named:
-        shape = tuple(value.shape) if isinstance(value, Tensor) else ()
-        validation.float64_tensor(f"params[{name!r}]", value, shape)
-        if not torch.isfinite(value).all():
-            raise ValueError(
-                f"params[{name!r}] must be finite, got NaN or infinity; check how it was made."
-            )
-        tensors.append(value.detach().clone().requires_grad_(True))
-    return tensors
+    named = params if isinstance(params, dict) else dict(enumerate(params))
+    for name, value in named.items():
+        validation.finite_tensor(f"params[{name!r}]", value)
 
+    def restore(tensors: list[Tensor]) -> Params:
+        if isinstance(params, tuple):
+            return tuple(tensors)
+        return dict(zip(params, tensors, strict=True))
 
-def _call(loss: Loss, params: Params, tensors: list[Tensor]) -> Tensor:
-    """The loss at `tensors`, handed over in the structure of `params`."""
-    return loss(*tensors) if isinstance(params, tuple) else loss(**_named(params, tensors))
+    def call(tensors: list[Tensor]) -> Tensor:
+        value = loss(*tensors) if isinstance(params, tuple) else loss(**restore(tensors))
+        return validation.float64_tensor("the loss", value, ())
 
+    def pack(points) -> Params:
+        return restore([torch.stack(column) for column in zip(*points, strict=True)])
 
-def _named(params: dict[str, Tensor], tensors: list[Tensor]) -> dict[str, Tensor]:
-    return dict(zip(params, tensors, strict=True))
-
-
-def _stack(params: Params, points) -> dict[str, Tensor] | tuple[Tensor, ...]:
-    stacked = [torch.stack(column) for column in zip(*points, strict=True)]
-    return _named(params, stacked) if isinstance(params, dict) else tuple(stacked)
-
-
-def _norm(gradients: list[Tensor]) -> float:
-    return float(sum((g * g).sum() for g in gradients if g is not None) ** 0.5)
+    return [value.detach().clone().requires_grad_(True) for value in named.values()], call, pack

@@ -57,8 +57,24 @@ def positive(name: str, value: float) -> float:
     return value
 
 
-def float64_tensor(name: str, value: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """`value` if it is a float64 tensor of this shape (-1 in `shape` allows any size).
+def increasing(name: str, values) -> np.ndarray:
+    """`values` as a float64 array if they are two or more finite numbers in increasing order."""
+    array = np.asarray(values, dtype=float)
+    if (
+        array.ndim != 1
+        or len(array) < 2
+        or not np.isfinite(array).all()
+        or np.diff(array).min() <= 0
+    ):
+        raise ValueError(
+            f"{name} must be an increasing sequence of at least two finite numbers, got {values}; "
+            "use np.linspace(0, end, count)."
+        )
+    return array
+
+
+def float64_tensor(name: str, value: Tensor, shape: tuple[int, ...] | None = None) -> Tensor:
+    """`value` if it is a float64 tensor of this shape (a size of -1 allows any; so does no shape).
 
     Single precision is refused: the identities in this library are checked to about 1e-12.
     """
@@ -71,14 +87,22 @@ def float64_tensor(name: str, value: Tensor, shape: tuple[int, ...]) -> Tensor:
         raise TypeError(
             f"{name} must have dtype torch.float64, got {value.dtype}; call {name}.double() first."
         )
-    if len(shape) != value.ndim or any(
-        want not in (-1, got) for want, got in zip(shape, value.shape, strict=True)
+    if shape is not None and not (
+        len(shape) == value.ndim
+        and all(want in (-1, got) for want, got in zip(shape, value.shape, strict=True))
     ):
         wanted = "(" + ", ".join("any" if s == -1 else str(s) for s in shape) + ")"
         raise ValueError(
             f"{name} must have shape {wanted}, got {tuple(value.shape)}; "
             "check the order of its axes and the sizes it was built with."
         )
+    return value
+
+
+def finite_tensor(name: str, value: Tensor) -> Tensor:
+    """`value` if it is a float64 tensor without NaN or infinity."""
+    if not torch.isfinite(float64_tensor(name, value)).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity; check how it was made.")
     return value
 
 
