@@ -2,8 +2,8 @@
 
 A claim names a result, says it in one sentence, points to the place in the book that derives it,
 and owns one evidence function. The evidence returns what theory predicts, what was measured, and
-how far apart the two may be. A claim also owns at least one *counterpart*: the same comparison with a
-hypothesis dropped, which must not pass. Evidence functions live in `icgd.evidence`.
+how far apart the two may be. A claim also owns at least one *counterpart*: the same comparison with
+a hypothesis dropped, which must not pass. Evidence functions live in `icgd.evidence`.
 """
 
 from collections.abc import Callable
@@ -60,14 +60,18 @@ class Evidence:
             object.__setattr__(self, "tolerance", self.k * self.standard_error)
         if not (np.isfinite(self.tolerance) and self.tolerance > 0):
             raise ValueError(f"a tolerance must be positive and finite, got {self.tolerance}.")
+        if self.relative and not np.any(self.predicted):
+            raise ValueError(
+                "a relative error needs a prediction other than 0; drop relative=True."
+            )
 
     @property
     def error(self) -> float:
         """max |measured - predicted|, over max |predicted| when `relative`; NaN counts as inf."""
-        difference = float(np.max(np.abs(self.measured - self.predicted)))
-        if np.isnan(difference):
-            return float("inf")
-        return difference / float(np.max(np.abs(self.predicted))) if self.relative else difference
+        error = float(np.max(np.abs(self.measured - self.predicted)))
+        if self.relative:
+            error /= float(np.max(np.abs(self.predicted)))
+        return float("inf") if np.isnan(error) else error
 
     @property
     def holds(self) -> bool:
@@ -89,6 +93,8 @@ class Claim:
         """Decorator: the same comparison with `hypothesis` dropped, which must not pass."""
 
         def register(evidence: Callable[[], Evidence]):
+            if hypothesis in self.counterparts:
+                raise ValueError(f"{self.id} drops {hypothesis!r} twice; rename one.")
             self.counterparts[hypothesis] = evidence
             return evidence
 
@@ -144,6 +150,8 @@ class Verdict:
         for hypothesis, evidence in self.counterparts.items():
             if evidence.holds:
                 return f"{self.claim.id} passes without '{hypothesis}': its check shows nothing"
+            if not np.isfinite(evidence.error):
+                return f"{self.claim.id} without '{hypothesis}' gives no finite error to fail by"
         return None
 
     def __str__(self):

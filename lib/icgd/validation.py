@@ -11,6 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+#: A covariance with a larger condition number is refused: inverting it in float64 loses more than
+#: ten of its sixteen digits, so the inverse would carry fewer than six.
+MAX_CONDITION = 1e10
+
 
 def positive_int(name: str, value: int) -> int:
     """`value` as an int if it is a whole number of at least 1."""
@@ -116,13 +120,8 @@ def generator(value: torch.Generator) -> torch.Generator:
     return value
 
 
-#: A covariance with a larger condition number is refused: inverting it in float64 loses more than
-#: ten of its sixteen digits, so the inverse would carry fewer than six.
-MAX_CONDITION = 1e10
-
-
-def covariance_matrix(name: str, value, d: int) -> np.ndarray:
-    """`value` as a float64 array (d, d) if symmetric, positive definite and well conditioned."""
+def finite_matrix(name: str, value, d: int) -> np.ndarray:
+    """`value` as a float64 array (d, d) without NaN or infinity."""
     matrix = np.asarray(value.detach().numpy() if isinstance(value, Tensor) else value)
     if matrix.dtype != np.float64:
         raise TypeError(
@@ -136,6 +135,12 @@ def covariance_matrix(name: str, value, d: int) -> np.ndarray:
         )
     if not np.isfinite(matrix).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity; check how it was estimated.")
+    return matrix
+
+
+def covariance_matrix(name: str, value, d: int) -> np.ndarray:
+    """`value` as a float64 array (d, d) if symmetric, positive definite and well conditioned."""
+    matrix = finite_matrix(name, value, d)
     if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=1e-12 * np.abs(matrix).max()):
         raise ValueError(
             f"{name} must be symmetric, got a largest |S - S^T| of "
@@ -154,3 +159,13 @@ def covariance_matrix(name: str, value, d: int) -> np.ndarray:
             "covariates or drop the smallest directions."
         )
     return (matrix + matrix.T) / 2
+
+
+def covariance_pair(covariance, task_covariance=None) -> tuple[np.ndarray, np.ndarray]:
+    """(Sigma, Omega) of covariates and hidden weights; the default Omega is Sigma^-1."""
+    d = len(np.atleast_1d(covariance))
+    sigma = covariance_matrix("covariance", covariance, d)
+    if task_covariance is not None:
+        return sigma, covariance_matrix("task_covariance", task_covariance, d)
+    inverse = np.linalg.inv(sigma)
+    return sigma, (inverse + inverse.T) / 2

@@ -105,13 +105,8 @@ class SkewedTask:
     task_covariance: np.ndarray | None = None
 
     def __post_init__(self):
-        d = len(np.atleast_1d(self.covariance))
-        sigma = validation.covariance_matrix("covariance", self.covariance, d)
         validation.non_negative("noise_var", self.noise_var)
-        omega = self.task_covariance
-        if omega is None:
-            omega = np.linalg.inv(sigma)
-        omega = validation.covariance_matrix("task_covariance", omega, d)
+        sigma, omega = validation.covariance_pair(self.covariance, self.task_covariance)
         object.__setattr__(self, "covariance", sigma)
         object.__setattr__(self, "task_covariance", omega)
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from icgd import validation
 from icgd.regression.data import Prompts
-from icgd.regression.models import gram
+from icgd.regression.models import check_reduced, gram
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Rule:
         validation.float64_tensor("points", self.points, (-1, -1))
         validation.float64_tensor("weights", self.weights, (len(self.points),))
         total = self.weights.sum().item()
-        if abs(total - 1) > 1e-12 or (self.weights < 0).any():
+        if not abs(total - 1) <= 1e-12 or (self.weights < 0).any():
             raise ValueError(
                 f"weights must be non-negative and sum to 1, got a sum of {total}; "
                 "divide them by their sum."
@@ -38,6 +38,7 @@ class Rule:
 
     def power(self, copies: int) -> "Rule":
         """The law of `copies` independent draws, laid side by side: points (k^copies, copies d)."""
+        validation.positive_int("copies", copies)
         index = torch.cartesian_prod(*[torch.arange(len(self.weights))] * copies)
         index = index.reshape(-1, copies)
         return Rule(self.points[index].flatten(1), self.weights[index].prod(1))
@@ -49,17 +50,40 @@ class Rule:
         weights = torch.outer(self.weights, other.weights).flatten()
         return Rule(torch.cat([left, right], 1), weights)
 
+    def image(self, matrix: Float[Tensor, "k d"]) -> "Rule":
+        """The law of `matrix` x on R^k, x drawn from this law."""
+        validation.float64_tensor("matrix", matrix, (-1, self.points.shape[1]))
+        return Rule(self.points @ matrix.T, self.weights)
+
 
 def gauss_hermite(d: int, nodes: int = 3) -> Rule:
     """N(0, I) on R^d, exact for polynomials of degree at most 2 * nodes - 1 in each variable."""
-    points, weights = np.polynomial.hermite_e.hermegauss(nodes)
+    validation.positive_int("d", d)
+    points, weights = np.polynomial.hermite_e.hermegauss(validation.positive_int("nodes", nodes))
     line = Rule(torch.as_tensor(points)[:, None], torch.as_tensor(weights / weights.sum()))
     return line.power(d)
 
 
 def rademacher(d: int) -> Rule:
     """Uniform on {-1, 1}^d: E[x x^T] = I and E[|x|^2 x x^T] = d I."""
-    return Rule(torch.tensor([[-1.0], [1.0]]).double(), torch.tensor([0.5, 0.5]).double()).power(d)
+    validation.positive_int("d", d)
+    return Rule(torch.tensor([[-1.0], [1.0]]).double(), _HALVES).power(d)
+
+
+def sphere(d: int) -> Rule:
+    """Uniform on the sphere of radius sqrt(d), where E[x x^T] = I; exact up to degree 5.
+
+    2 d points sqrt(d) (+-e_i) of weight 1 / (d (d + 2)), and the 2^d corners (+-1, ..., +-1), which
+    share d / (d + 2). In two dimensions they are the regular octagon, exact up to degree 7.
+    """
+    axes = d**0.5 * torch.cat([torch.eye(d), -torch.eye(d)]).double()
+    corners = rademacher(d)
+    weights = [
+        torch.full((2 * d,), 1 / (d * (d + 2)), dtype=torch.float64),
+        d / (d + 2) * corners.weights,
+    ]
+    weights = torch.cat(weights)
+    return Rule(torch.cat([axes, corners.points]), weights / weights.sum())
 
 
 def unequal_fourth_moments() -> Rule:
@@ -75,12 +99,16 @@ class WeightedPrompts:
     prompts: Prompts
     weights: Float[Tensor, " batch"]
 
+    def __post_init__(self):
+        validation.float64_tensor("weights", self.weights, (len(self.prompts.y),))
+
     def mean(self, values: Float[Tensor, "batch ..."]) -> Tensor:
         """sum_b weights_b values_b, the expectation of `values`."""
         return torch.tensordot(self.weights, values, dims=1)
 
     def loss(self, predictions: Float[Tensor, " batch"]) -> Float[Tensor, ""]:
         """E[(prediction - y_query)^2]; differentiable if the predictions are."""
+        validation.float64_tensor("predictions", predictions, tuple(self.weights.shape))
         return self.mean((predictions - self.prompts.y_query) ** 2)
 
     def reduced_loss(self) -> Callable[[Tensor, Tensor], Tensor]:
@@ -96,6 +124,7 @@ class WeightedPrompts:
         constant = self.mean(self.prompts.y_query**2)
 
         def loss(A: Tensor, w: Tensor) -> Tensor:
+            check_reduced(A, w, self.prompts.d)
             theta = torch.einsum("ij,k->ijk", A, w).flatten()
             return constant - 2 * cross @ theta + theta @ second @ theta
 

@@ -41,8 +41,8 @@ def one_step_risk(step_size: float, *, n: int, d: int, noise_var: float) -> floa
 def minimum_loss(n: int, d: int, noise_var: float) -> float:
     """L* = d + s2 - n d / (n + d + 1 + s2), the global minimum over all weights of the layer.
 
-    >>> round(minimum_loss(n=2, d=2, noise_var=0.3), 15)
-    1.545283018867925
+    >>> round(minimum_loss(n=2, d=2, noise_var=0.3), 12)
+    1.545283018868
     """
     n, d, noise_var = _sizes(n, d, noise_var)
     return d + noise_var - n * d / (n + d + 1 + noise_var)
@@ -123,7 +123,7 @@ def skewed_risk(
     E = E[X^T y y^T X] = n ((n + 1) Sigma Omega Sigma + (tr(Sigma Omega) + s2) Sigma).
     """
     sigma, omega, n, noise_var = _covariances(covariance, task_covariance, n, noise_var)
-    C = np.asarray(predictor, dtype=float)
+    C = validation.finite_matrix("predictor", predictor, len(sigma))
     product = sigma @ omega
     second = n * ((n + 1) * product @ sigma + (np.trace(product) + noise_var) * sigma)
     linear = 2 * n * np.trace(sigma @ C @ product)
@@ -160,12 +160,7 @@ def optimal_predictor(
     """
     d = len(np.atleast_1d(E_Xy_yX))
     second = validation.covariance_matrix("E_Xy_yX", E_Xy_yX, d)
-    cross = np.asarray(E_u_yX, dtype=float)
-    if cross.shape != (d, d) or not np.isfinite(cross).all():
-        raise ValueError(
-            f"E_u_yX must be a finite matrix of shape ({d}, {d}), got shape {cross.shape}; "
-            "average u (y^T X) over prompts, u as the row index."
-        )
+    cross = validation.finite_matrix("E_u_yX", E_u_yX, d)
     return np.linalg.solve(second, cross.T).T
 
 
@@ -178,9 +173,6 @@ def _sizes(n: int, d: int, noise_var: float) -> tuple[int, int, float]:
 
 
 def _covariances(covariance, task_covariance, n, noise_var):
-    d = len(np.atleast_1d(covariance))
-    sigma = validation.covariance_matrix("covariance", covariance, d)
-    omega = np.linalg.inv(sigma) if task_covariance is None else task_covariance
-    omega = validation.covariance_matrix("task_covariance", omega, d)
-    n, _, noise_var = _sizes(n, d, noise_var)
+    sigma, omega = validation.covariance_pair(covariance, task_covariance)
+    n, _, noise_var = _sizes(n, len(sigma), noise_var)
     return sigma, omega, n, noise_var
