@@ -3,12 +3,14 @@
 import bs4
 import pytest
 
+NOT_BUILT = "The book is not built, or its last build failed: run python3 tasks.py book."
+
 
 @pytest.fixture(scope="session")
 def html(root):
     """The folder of built pages."""
     if not (root / "_build" / "complete.txt").is_file():
-        pytest.fail("The book is not built, or its last build failed: run python3 tasks.py book.")
+        pytest.fail(NOT_BUILT, pytrace=False)
     return root / "_build" / "html"
 
 

@@ -37,6 +37,12 @@ def test_hash_notices(tasks, tmp_path, change):
     assert tasks.hash_of_files(tree(tmp_path, change), NAMES) != before
 
 
+def test_hash_notices_a_new_name(tasks, tmp_path):
+    before = tasks.hash_of_files(tree(tmp_path, FILES), NAMES)
+    (tmp_path / "lib/icgd/a.py").rename(tmp_path / "lib/icgd/aa.py")
+    assert tasks.hash_of_files(tmp_path, NAMES) != before
+
+
 @pytest.mark.parametrize("name", ["lib/icgd/__pycache__/a.pyc", "lib/x.egg-info/y", "other.py"])
 def test_hash_leaves_out(tasks, tmp_path, name):
     before = tasks.hash_of_files(tree(tmp_path, FILES), NAMES)
@@ -127,6 +133,16 @@ def test_interrupted_setup_starts_again(setup):
     setup.pip_code = 0
     assert setup.once() == ["venv", "pip"]
     assert setup.once() == []
+
+
+def test_interrupted_change_of_pins_starts_again(setup, tmp_path):
+    setup.once()
+    tree(tmp_path, {"constraints.txt": "torch==9"})
+    setup.pip_code = None
+    with pytest.raises(KeyboardInterrupt):
+        setup.once()
+    setup.pip_code = 0
+    assert setup.once() == ["venv", "pip"]
 
 
 def test_failed_pip_is_reported_and_tried_again(setup, tasks):
