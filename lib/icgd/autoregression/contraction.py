@@ -1,9 +1,10 @@
-"""Evaluate the exact quartic form without its (2d)^6 coefficients: O(d^3) for any exchangeable law.
+"""Evaluate the exact quartic form without its (2d)^6 coefficients: O(d^3), any exchangeable law.
 
 For each partition sigma of the slots (k, l, m, k', l', m') the coefficient depends only on the
 blocks (alpha, beta, gamma, alpha', beta', gamma') of the matrices, not on the coordinates. What is
-left is sum K_kk' A_lm A_l'm' over coordinates that are equal within the blocks of sigma and otherwise
-free: three edges on at most six points, so at worst the trace of a product of three matrices.
+left is sum K_kk' A_lm A_l'm' over coordinates that are equal within the blocks of sigma and
+otherwise free: three edges on at most six points, so at worst the trace of a product of three
+matrices.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from icgd.autoregression.counting import Partition
 
-#: Slots in order: k of conj-free B e_i, l of e_i^*, m of e_t, then the same for the conjugate factor.
+#: Slots in order: k of B e_i, l of e_i^*, m of e_t, then k', l', m' of the conjugate factor.
 SLOTS = 6
 
 
@@ -21,7 +22,7 @@ class Contraction:
     """sum over sigma of coefficient * contraction, as a function of A and K = B^T B.
 
     Args:
-        coefficients: for each partition sigma an array (2,) * 6 over alpha, beta, gamma, alpha', ...
+        coefficients: for each partition an array (2,) * 6 over alpha, beta, gamma, alpha', ...
     """
 
     def __init__(self, coefficients: dict[Partition, np.ndarray]):

@@ -1,18 +1,18 @@
-"""Averages over the phases by counting (MO, Appendix A.2.2), for every monomial at once. numpy only.
+"""Averages over the phases by counting (MO, Appendix A.2.2), for every monomial. numpy only.
 
 With x_{i,k} = lambda_k^(i-1) u_k, u = x_1, every term of E|y_t|^2 and E[x_{t+1}^* y_t] is a product
 of u's and of powers lambda^n, one power for each *slot*. Uniform phases make the mean of a monomial
 of the lambdas 1 if every lambda's exponent vanishes and 0 otherwise. Which exponents add up depends
-only on which slots share a coordinate: on the *set partition* of the slots. So for each partition we
-count the pairs (i, i') of summation indices for which the exponents of every block add up to zero.
+only on which slots share a coordinate: on the *set partition* of the slots. So for each partition
+we count the pairs (i, i') of summation indices for which every block's exponents add up to zero.
 
-A slot's exponent is affine: p i + q i' + r t + s, kept as (p, q, r, s). Six slots have 203 partitions;
-31 of them have only even blocks, which is all that a law symmetric in each coordinate needs.
+A slot's exponent is affine: p i + q i' + r t + s, kept as (p, q, r, s). Six slots have 203
+partitions; 31 of them have only even blocks: all that a law symmetric in each coordinate needs.
 """
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -42,9 +42,9 @@ def partitions(n: int) -> tuple[Partition, ...]:
 def coarsenings(partition: Partition) -> Iterator[tuple[Partition, int]]:
     """Every partition that merges blocks of `partition`, with the Moebius number of the step.
 
-    A sum over *distinct* coordinates for the blocks of pi equals sum_sigma mu(pi, sigma) times the sum
-    over *free* coordinates for the blocks of sigma, mu = prod (-1)^(m-1) (m-1)! over blocks of sigma
-    that are made of m blocks of pi.
+    A sum over *distinct* coordinates for the blocks of pi equals sum_sigma mu(pi, sigma) times the
+    sum over *free* coordinates for the blocks of sigma, mu = prod (-1)^(m-1) (m-1)! over blocks of
+    sigma that are made of m blocks of pi.
     """
     for merge in partitions(len(partition)):
         blocks = sorted(tuple(sorted(s for b in group for s in partition[b])) for group in merge)
@@ -57,7 +57,7 @@ def coarsenings(partition: Partition) -> Iterator[tuple[Partition, int]]:
 def count(
     exponents: tuple[Exponent, ...], partition: Partition, first: tuple[int, int], t: np.ndarray
 ) -> np.ndarray:
-    """For each t, the pairs i in [first[0], t], i' in [first[1], t] that every block's exponent allows.
+    """For each t, how many pairs i in [first[0], t], i' in [first[1], t] survive the phases.
 
     Returns the number of pairs for which the exponents of each block of `partition` add up to zero.
     O(len(t)): the equations are solved, no pair is visited.
@@ -70,7 +70,7 @@ def count(
     return _solve(rows, first, tuple(t.tolist()))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _solve(
     rows: tuple[Exponent, ...], first: tuple[int, int], times: tuple[int, ...]
 ) -> np.ndarray:

@@ -112,7 +112,8 @@ def recover_eigenvalues(
     """The diagonal of W, read off sequences that obey x_{t+1} = W x_t; 1 where x_1 is zero.
 
     Raises:
-        ValueError: some x_{t+1} differs from W x_t by more than `tolerance` times the largest entry.
+        ValueError: some x_{t+1} differs from W x_t by more than `tolerance` times the largest
+            entry.
     """
     check_sequences(x, 2)
     ratio = torch.where(x[:, 0] == 0, torch.ones_like(x[:, 0]), x[:, 1] / x[:, 0])
@@ -123,7 +124,7 @@ def recover_eigenvalues(
     if not worst <= tolerance * float(scale):
         raise ValueError(
             "sequences must obey x_{t+1} = W x_t with W diagonal and unitary, got a deviation of "
-            f"{worst:.3g} against entries up to {float(scale):.3g}; use sample_sequences or unroll, "
-            "or models.direct_loss, which takes any sequences."
+            f"{worst:.3g} against entries up to {float(scale):.3g}; use sample_sequences or "
+            "unroll, or direct.direct_loss, which takes any sequences."
         )
     return ratio

@@ -2,7 +2,9 @@
 
 With G_t = sum_{i<=t} e_i e_i^*, z_t = G_t A e_t / rho_t, y_t = B z_t and r_t = y_t - x_{t+1},
 
-    loss = sum_t |r_t|^2 / 2,   dloss/dB = Re sum_t r_t z_t^*,   dloss/dA = Re sum_t (G_t B^T r_t / rho_t) e_t^*.
+    loss = sum_t |r_t|^2 / 2,
+    dloss/dB = Re sum_t r_t z_t^*,
+    dloss/dA = Re sum_t (G_t B^T r_t / rho_t) e_t^*.
 
 G_t is Hermitian and is carried along, so time is O(T) and memory does not grow with T.
 """
@@ -11,8 +13,8 @@ import torch
 from jaxtyping import Complex, Float
 from torch import Tensor
 
+from icgd.autoregression.blocks import check_blocks
 from icgd.autoregression.data import check_sequences
-from icgd.autoregression.models import check_blocks
 from icgd.autoregression.normalisation import Rho, context_pairs, rho_values
 
 #: Sequences swept at once: their G_t fill 1.6 MB at d = 5 and stay in a processor's cache.

@@ -1,9 +1,10 @@
 """The loss of Eq. (2) on given sequences: one pass over the data, then steps that cost nothing.
 
-Features are phi_klm = (E_t E_t^* / rho_t)_kl e_t,m, one row of 8 d^3 numbers for each sequence and time
-(real and imaginary parts apart). The pass adds up their Gram matrix; every loss afterwards is a
-polynomial of the parameters (`quartic`). Sequences whose initial token has zeros are grouped by
-support and use only the features that are not identically zero, so sparse data cost next to nothing.
+Features are phi_klm = (E_t E_t^* / rho_t)_kl e_t,m, one row of 8 d^3 numbers for each sequence and
+time (real and imaginary parts apart). The pass adds up their Gram matrix; every loss afterwards is
+a polynomial of the parameters (`quartic`). Sequences whose initial token has zeros are grouped by
+support and use only the features that are not identically zero, so sparse data cost next to
+nothing.
 """
 
 import numpy as np
@@ -12,8 +13,8 @@ from jaxtyping import Complex, Float
 from torch import Tensor
 from tqdm.auto import tqdm
 
+from icgd.autoregression.blocks import check_blocks
 from icgd.autoregression.data import check_sequences, recover_eigenvalues
-from icgd.autoregression.models import check_blocks
 from icgd.autoregression.normalisation import Rho, context_pairs, rho_values
 from icgd.autoregression.quartic import QuarticLoss
 
@@ -32,7 +33,8 @@ class EmpiricalLoss:
         rho: the normaliser; the default is the paper's t - 1.
         weights: (batch,) of the sequences; the default is 1 / batch each.
         max_bytes: the memory the moments may take; checked before any of it is taken.
-        tolerance: how far the sequences may be from the recurrence, relative to their largest entry.
+        tolerance: how far the sequences may be from the recurrence, relative to their largest
+            entry.
     Attributes:
         last: the same loss for the last prediction alone, |y_{T-1} - x_T|^2 / 2 (MO's test loss).
     Raises:
@@ -55,7 +57,7 @@ class EmpiricalLoss:
         if needed > max_bytes:
             raise MemoryError(
                 f"the moments for d = {self.d} must fit in max_bytes = {max_bytes:.3g}, they need "
-                f"{needed:.3g} bytes; use models.direct_loss, whose memory does not grow, or "
+                f"{needed:.3g} bytes; use direct.direct_loss, whose memory does not grow, or "
                 "PopulationLoss, or raise max_bytes."
             )
         recover_eigenvalues(x, tolerance)
@@ -96,7 +98,8 @@ class EmpiricalLoss:
     def ratio(self, A: Float[Tensor, "2*d 2*d"], B: Float[Tensor, "d 2*d"]) -> Float[Tensor, " d"]:
         """Mean of Re(y_{T-1,j} / x_{T,j}) over the sequences with x_{T,j} != 0, for each j.
 
-        It is linear in B (x) A, so the pass that gave the loss gave it too; NaN where x_j is always 0.
+        It is linear in B (x) A, so the pass that gave the loss gave it too; NaN where x_j is always
+        0.
         Source: MO, Appendix B.3.
         """
         check_blocks(A, B)
@@ -145,7 +148,7 @@ def _pass(x: np.ndarray, weights: np.ndarray, rho: np.ndarray) -> dict[str, np.n
 
 
 def _features(x: np.ndarray, rho: np.ndarray, times: int, root: np.ndarray) -> np.ndarray:
-    """root * phi_klm for the last `times` of t = 2, ..., T - 1: (8 d^3, 2 batch times), a row a feature.
+    """root * phi_klm for the last `times` of t = 2, ..., T - 1, a row a feature: (8 d^3, ...).
 
     phi_klm = (sum_{i<=t} e_i e_i^*)_kl e_t,m / rho_t; real parts first, then imaginary parts.
     """

@@ -1,8 +1,9 @@
 """Every sequence there is: averages by brute force, for checking what counting gives.
 
-A mean over a uniform phase equals the mean over the N-th roots of unity for every power below N, and
-the loss is a polynomial of degree at most 3 (T - 2) in each lambda. A law of x_1 is replaced by a
-finite one with the same moments up to order six. The number of sequences grows like N^d: small sizes.
+A mean over a uniform phase equals the mean over the N-th roots of unity for every power below N,
+and the loss is a polynomial of degree at most 3 (T - 2) in each lambda. A law of x_1 is replaced by
+a finite one with the same moments up to order six. The number of sequences grows like N^d: small
+sizes.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""The simulations of MO, Section 6 and Appendix B, from the settings in data/mesa_optimization.json.
+"""The simulations of MO, Section 6 and Appendix B; settings: data/mesa_optimization.json.
 
-Every run is full-batch gradient descent on a loss `loss(A, B)`: the exact population loss unless the
-caller passes another (for example an `EmpiricalLoss` of 10,000 sequences, as in the paper).
+Every run is full-batch gradient descent on a loss `loss(A, B)`: the exact population loss unless
+the caller passes another (for example an `EmpiricalLoss` of 10,000 sequences, as in the paper).
 """
 
 import json
@@ -16,12 +16,12 @@ from torch import Tensor
 
 from icgd import validation
 from icgd.autoregression import laws
-from icgd.autoregression.models import diagonal_blocks, gaussian_blocks
+from icgd.autoregression.blocks import diagonal_blocks, gaussian_blocks
 from icgd.autoregression.population import PopulationLoss
 from icgd.training import Loss, Trajectory, descend
 
-#: Experiments whose 200 epochs end far from a limit, or for which the paper gives no step size, with
-#: the step that takes them there (about a fifth of the largest stable one at the limit).
+#: Experiments whose 200 epochs end far from a limit, or for which the paper gives no step size,
+#: with the step that takes them there (about a fifth of the largest stable one at the limit).
 CONVERGED_STEPS = {
     "gaussian-1-short": 2e-3,
     "gaussian-1-random": 2e-3,
@@ -103,7 +103,7 @@ def train(
         generator: for Gaussian starts.
         loss: what to minimise; the default is the population loss.
     Raises:
-        training.Diverged: a step size is too large; the message names the step and the loss.
+        training.DivergenceError: a step size is too large; the message names the step and the loss.
     """
     loss = loss or experiment.loss()
     return {
@@ -122,8 +122,8 @@ def _descend_or_stay(
 ) -> Trajectory:
     """`descend`, except that a start without gradient gives the run that stays there.
 
-    It happens: for Example 4.1 with c = 0.5 the start (2, 2) is the optimum, a b = 1 / c^2 = 4, to the
-    last bit, and `descend` refuses to start where nothing moves.
+    It happens: for Example 4.1 with c = 0.5 the start (2, 2) is the optimum, a b = 1 / c^2 = 4, to
+    the last bit, and `descend` refuses to start where nothing moves.
     """
     blocks = [block.clone().requires_grad_(True) for block in start]
     value = loss(*blocks)
@@ -155,8 +155,8 @@ def converge(
 ) -> Trajectory:
     """Gradient descent until the norm of the whole gradient is at most `gradient_tolerance`.
 
-    This is the rule for every run the book calls converged. Descent with a constant step follows the
-    paper; only the number of steps is not fixed in advance.
+    This is the rule for every run the book calls converged. Descent with a constant step follows
+    the paper; only the number of steps is not fixed in advance.
 
     Raises:
         RuntimeError: `most` steps were not enough; the message says how far the run came.
@@ -167,8 +167,9 @@ def converge(
     )
     if not run.converged:
         raise RuntimeError(
-            f"the run must reach a gradient norm of {gradient_tolerance:g}, got {run.gradient_norm:.3g} "
-            f"after {most} steps of {step_size:g}; raise `most` or the step size."
+            f"the run must reach a gradient norm of {gradient_tolerance:g}, got "
+            f"{run.gradient_norm:.3g} after {most} steps of {step_size:g}; "
+            "raise `most` or the step size."
         )
     return run
 
@@ -176,7 +177,7 @@ def converge(
 def converge_all(
     *, generator: torch.Generator
 ) -> dict[str, dict[tuple[float, float] | float, Trajectory]]:
-    """The experiments of `CONVERGED_STEPS` from each start to convergence, on the population loss."""
+    """The experiments of `CONVERGED_STEPS` to convergence, on the population loss."""
     experiments = load_experiments()
     return {
         name: {

@@ -2,8 +2,11 @@
 
 By symmetry under permutations W_KQ_32 = alpha1 I + beta1 J and W_PV_12 = alpha2 I + beta2 J (J: all
 ones), and a common phase of the lambdas keeps every other block at zero. With the power sums
-p_n = sum_j lambda_j^n the tokens give x_i^* x_t = p_{t-i} and sum_j x_{i,j} = p_{i-1}, so with n = i - 1
-pairs the prediction is y_t = (1 / rho_t) sum_n (alpha2 x_{n+1} + beta2 p_n 1) (alpha1 p_{t-n} + beta1 p_{1-n} p_{t-1})
+p_n = sum_j lambda_j^n the tokens give x_i^* x_t = p_{t-i} and sum_j x_{i,j} = p_{i-1}, so
+
+    y_t = (1 / rho_t) sum_{n=1}^{t-1} (alpha2 x_{n+1} + beta2 p_n 1)
+                                      (alpha1 p_{t-n} + beta1 p_{1-n} p_{t-1}),
+
 and the loss needs means of products of at most six power sums, which are counted here directly from
 E prod lambda^n, independently of `population`.
 """
@@ -24,8 +27,9 @@ from icgd.autoregression.normalisation import Rho, context_pairs, rho_values, tr
 class FullOneFlow:
     """Coefficients of L(alpha1, beta1, alpha2, beta2) = d (T-2) / 2 - linear + quartic / 2.
 
-    quartic[g, h] multiplies (u_g) (v_h) with u = (alpha2^2, 2 alpha2 beta2 + d beta2^2),
-    v = (alpha1^2, 2 alpha1 beta1, beta1^2); linear[g, h] multiplies (alpha2, beta2)_g (alpha1, beta1)_h.
+    quartic: (2, 3), multiplies u_g v_h with u = (alpha2^2, 2 alpha2 beta2 + d beta2^2) and
+        v = (alpha1^2, 2 alpha1 beta1, beta1^2).
+    linear: (2, 2), multiplies (alpha2, beta2)_g (alpha1, beta1)_h.
     """
 
     d: int
@@ -65,7 +69,8 @@ class FullOneFlow:
     def velocity(self, point) -> Float[np.ndarray, " 4"]:
         """(alpha1', beta1', alpha2', beta2') of the gradient flow of the d x d matrices.
 
-        A gradient g I + h J has <., I> = d (g + h) and <., J> = d (g + d h); these are the partials.
+        A gradient g I + h J has <., I> = d (g + h) and <., J> = d (g + d h); these are the
+        partials.
         """
         partial = self.partials(point).reshape(2, 2) / self.d
         h = (partial[:, 1] - partial[:, 0]) / (self.d - 1)
@@ -82,7 +87,7 @@ class FullOneFlow:
         return found.y.T
 
     def limit(self, a0: float, b0: float) -> Float[np.ndarray, " 4"]:
-        """Where the flow ends: integrated until the slowest rate has had ample time, 10^4 / (T - 2)."""
+        """Where the flow ends: integrated to time 10^4 / (T - 2), ample for its slowest rate."""
         return self.integrate(a0, b0, [0.0, 1e4 / (self.T - 2)])[-1]
 
 
@@ -110,8 +115,8 @@ def full_one_flow(d: int, T: int, rho: Rho = context_pairs) -> FullOneFlow:
 def power_sum_mean(exponents: list[np.ndarray], d: int) -> Float[np.ndarray, " cases"]:
     """E prod_s p_{n_s} over independent uniform phases, p_n = sum_j lambda_j^n, for each case.
 
-    The factors whose lambdas coincide form a block; a block survives if its exponents add up to zero,
-    and the blocks can be given distinct coordinates in d (d - 1) ... ways.
+    The factors whose lambdas coincide form a block; a block survives if its exponents add up to
+    zero, and the blocks can be given distinct coordinates in d (d - 1) ... ways.
 
     >>> power_sum_mean([np.array([3]), np.array([-3])], d=5)  # E|p_3|^2 = d
     array([5.])

@@ -5,10 +5,10 @@ class with one method,
 
     moment(exponents, d) = E[x_i1^r1 ... x_in^rn]   for distinct coordinates i1, ..., in of d,
 
-the same for every choice of coordinates (the law is *exchangeable*). `sample(batch, d, generator=g)`
-is needed only to draw sequences, `points(d)` only to check the loss by enumeration, and `nonzero(d)`
-only for the ratio prediction / truth. For i.i.d. coordinates subclass `IndependentLaw`, or give the
-numbers E x, ..., E x^6 to `Moments`.
+the same for every choice of coordinates (the law is *exchangeable*). `sample(batch, d,
+generator=g)` is needed only to draw sequences, `points(d)` only to check the loss by enumeration,
+and `nonzero(d)` only for the ratio prediction / truth. For i.i.d. coordinates subclass
+`IndependentLaw`, or give the numbers E x, ..., E x^6 to `Moments`.
 """
 
 import math
@@ -43,13 +43,13 @@ class IndependentLaw:
         return math.prod(self.raw(r) for r in exponents)
 
     def atoms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values and probabilities of a finite law of one coordinate with the same E x, ..., E x^6."""
+        """Values and probabilities of a finite law with a coordinate's E x, ..., E x^6."""
         raise NotImplementedError(
             f"{type(self).__name__} is given by its moments, not by its values."
         )
 
     def points(self, d: int) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
-        """A finite law of x_1 with the same moments up to order six: points (n, d), probabilities."""
+        """Points and probabilities of a finite law of x_1 with the same moments up to order six."""
         values, weights = self.atoms()
         grids = np.meshgrid(*[np.arange(len(values))] * d, indexing="ij")
         index = np.stack([g.ravel() for g in grids], axis=1)
@@ -135,7 +135,7 @@ class Discrete(IndependentLaw):
         if len(self.values) != len(self.probabilities) or not self.values:
             raise ValueError(
                 "values and probabilities must be equally many and at least one, got "
-                f"{len(self.values)} and {len(self.probabilities)}; give each value its probability."
+                f"{len(self.values)} and {len(self.probabilities)}; pair them up."
             )
         total = math.fsum(self.probabilities)
         if min(self.probabilities) < 0 or abs(total - 1) > 1e-12:
@@ -153,7 +153,7 @@ class Discrete(IndependentLaw):
 
 @dataclass(frozen=True)
 class Moments(IndependentLaw):
-    """i.i.d. coordinates known by (E x, E x^2, ..., E x^6) alone: enough for every exact quantity."""
+    """i.i.d. coordinates known by (E x, ..., E x^6) alone: enough for every exact quantity."""
 
     values: tuple[float, ...]
 
@@ -161,8 +161,8 @@ class Moments(IndependentLaw):
         numbers = tuple(validation.finite_float("each moment", v) for v in self.values)
         if len(numbers) != HIGHEST:
             raise ValueError(
-                f"six moments must be given, E x to E x^6, got {len(numbers)}; the loss is quadratic "
-                "in predictions that are cubic in x_1."
+                f"six moments must be given, E x to E x^6, got {len(numbers)}; the loss is "
+                "quadratic in predictions that are cubic in x_1."
             )
         object.__setattr__(self, "values", numbers)
         # E[(c0 + c1 x + c2 x^2 + c3 x^3)^2] >= 0 for every c is what makes moments possible.
@@ -171,8 +171,9 @@ class Moments(IndependentLaw):
         least, most = np.linalg.eigvalsh(hankel)[[0, -1]]
         if least < -1e-12 * most:
             raise ValueError(
-                "moments must be those of a law: the matrix of E x^(i+j), i, j = 0..3, must have no "
-                f"negative eigenvalue, got {least:.3g} from {numbers}; check E x^4 >= (E x^2)^2 and so on."
+                "moments must be those of a law: the matrix of E x^(i+j), i, j = 0..3, must have "
+                f"no negative eigenvalue, got {least:.3g} from {numbers}; check E x^4 >= (E x^2)^2 "
+                "and so on."
             )
 
     def raw(self, r: int) -> float:
@@ -181,7 +182,7 @@ class Moments(IndependentLaw):
 
 @dataclass(frozen=True)
 class Sparse:
-    """x_1 uniform on the 2d vectors with one entry +-scale and zeros elsewhere (MO, Example 4.1)."""
+    """x_1 uniform on the 2d vectors with one entry +-scale and zeros elsewhere (Example 4.1)."""
 
     scale: float
 
@@ -219,8 +220,8 @@ def checked_moment(law: InitialLaw, exponents: tuple[int, ...], d: int) -> float
     bound = float(law.moment((HIGHEST,), d)) ** (sum(exponents) / HIGHEST)
     if not (math.isfinite(value) and math.isfinite(bound)):
         raise ValueError(
-            f"the law must have finite moments up to order {HIGHEST}, got E x^{exponents} = {value} for "
-            f"{law!r}; a law with heavier tails has no population loss."
+            f"the law must have finite moments up to order {HIGHEST}, got E x^{exponents} = "
+            f"{value} for {law!r}; a law with heavier tails has no population loss."
         )
     if abs(value) > bound * (1 + 1e-9):
         raise ValueError(

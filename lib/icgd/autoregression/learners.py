@@ -1,9 +1,11 @@
 """What the layer is compared with: learners of x_{t+1} = W x_t that see the context only.
 
-Like the model, each maps sequences (batch, T, d) to predictions of x_{t+1} for t = 2, ..., T, shape
+A learner is called like the model: it maps sequences (batch, T, d) to predictions of x_{t+1} for t = 2, ..., T, shape
 (batch, T - 1, d), and the one for t uses x_1, ..., x_t. The in-context problem at time t is
 L_OLS,t(W) = sum_{i<t} |x_{i+1} - W x_i|^2 / 2 (MO, Corollary 4.1).
 """
+
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Complex, Float
@@ -19,36 +21,47 @@ def ols_loss(W: Complex[Tensor, "d d"], context: Complex[Tensor, "t d"]) -> Floa
     return (context[1:] - context[:-1] @ W.mT).abs().square().sum() / 2
 
 
-def gradient_step(
-    x: Complex[Tensor, "batch T d"], *, product: float, rho: Rho = context_pairs
-) -> Complex[Tensor, "batch T-1 d"]:
-    """y_t = W_hat x_t after one gradient step on L_OLS,t from W = 0 with step product / rho_t.
+Learner = Callable[[Tensor], Tensor]
+
+
+def gradient_step(product: float, *, rho: Rho = context_pairs) -> Learner:
+    """One gradient step on L_OLS,t from W = 0 with step product / rho_t: y_t = W_hat x_t.
 
     W_hat = (product / rho_t) sum_{i<t} x_{i+1} x_i^*. Source: MO, Corollary 4.1, product = a b.
+
+    Returns:
+        A map of sequences (batch, T, d) to predictions (batch, T - 1, d).
     """
     product = validation.finite_float("product", product)
-    eye = torch.eye(x.shape[2], dtype=torch.float64)
-    return preconditioned_step(x, eye, product * eye, rho=rho)
+
+    def learner(x: Complex[Tensor, "batch T d"]) -> Complex[Tensor, "batch T-1 d"]:
+        eye = torch.eye(x.shape[-1], dtype=torch.float64)
+        return preconditioned_step(product * eye, eye, rho=rho)(x)
+
+    return learner
 
 
 def preconditioned_step(
-    x: Complex[Tensor, "batch T d"],
-    right: Float[Tensor, "d d"],
-    left: Float[Tensor, "d d"],
-    *,
-    rho: Rho = context_pairs,
-) -> Complex[Tensor, "batch T-1 d"]:
+    left: Float[Tensor, "d d"], right: Float[Tensor, "d d"], *, rho: Rho = context_pairs
+) -> Learner:
     """y_t = left (sum_{i<t} x_{i+1} x_i^*) right x_t / rho_t (MO, Appendix B.5: W_2 and W_1)."""
-    check_sequences(x, 2)
-    outer = x[:, 1:, :, None] * x[:, :-1, None, :].conj()  # x_{i+1} x_i^*
-    queries = x[:, 1:] @ right.mT.to(x.dtype)
-    steps = torch.cumsum(outer, dim=1) @ queries[..., None]
-    scale = torch.as_tensor(rho_values(rho, x.shape[1]))[:, None]
-    return steps[..., 0] @ left.mT.to(x.dtype) / scale
+    d = len(left)
+    validation.float64_tensor("left", left, (d, d))
+    validation.float64_tensor("right", right, (d, d))
+
+    def learner(x: Complex[Tensor, "batch T d"]) -> Complex[Tensor, "batch T-1 d"]:
+        check_sequences(x, 2)
+        outer = x[:, 1:, :, None] * x[:, :-1, None, :].conj()  # x_{i+1} x_i^*
+        queries = x[:, 1:] @ right.mT.to(x.dtype)
+        steps = torch.cumsum(outer, dim=1) @ queries[..., None]
+        scale = torch.as_tensor(rho_values(rho, x.shape[1]))[:, None]
+        return steps[..., 0] @ left.mT.to(x.dtype) / scale
+
+    return learner
 
 
 def least_squares(x: Complex[Tensor, "batch T d"]) -> Complex[Tensor, "batch T-1 d"]:
-    """y_t = W_hat x_t with W_hat the least-squares solution of smallest norm, sum x_{i+1} x_i^* C^+.
+    """y_t = W_hat x_t with W_hat the least-squares solution of smallest norm.
 
     Exact as soon as x_1, ..., x_{t-1} span x_t, for almost every sequence from t = d + 1 on.
     """

@@ -12,7 +12,9 @@ from jaxtyping import Complex, Float
 from torch import Tensor, nn
 
 from icgd import validation
+from icgd.autoregression.blocks import check_blocks, diagonal_blocks
 from icgd.autoregression.data import check_sequences, embed
+from icgd.autoregression.direct import direct_loss
 from icgd.autoregression.normalisation import Rho, context_pairs, rho_values
 
 
@@ -55,7 +57,7 @@ class CausalLinearAttention(nn.Module):
         return self.W_KQ[self.d :, self.d :], self.W_PV[: self.d, self.d :]
 
     def output(self, E_t: Complex[Tensor, "3*d t"], rho_t: float) -> Complex[Tensor, " 3*d"]:
-        """f_t for one prompt whose tokens are the columns of E_t: the paper's line, symbol by symbol."""
+        """f_t for one prompt whose tokens are the columns of E_t, symbol by symbol."""
         W_KQ, W_PV = self.W_KQ.to(E_t.dtype), self.W_PV.to(E_t.dtype)
         e_t = E_t[:, -1]
         return e_t + W_PV @ E_t @ (E_t.mH @ W_KQ @ e_t / rho_t)
@@ -80,8 +82,6 @@ class CausalLinearAttention(nn.Module):
 
     def loss(self, x: Complex[Tensor, "batch T d"]) -> Float[Tensor, ""]:
         """The mean over these sequences of sum_{t=2}^{T-1} |y_t - x_{t+1}|^2 / 2 (Eq. 2)."""
-        from icgd.autoregression.direct import direct_loss
-
         return direct_loss(*self.blocks(), x, rho=self.rho)
 
 
@@ -92,7 +92,7 @@ def predict(
     *,
     rho: Rho = context_pairs,
 ) -> Complex[Tensor, "batch T-1 d"]:
-    """y_t = H_t A e_t / rho_t for t = 2, ..., T, with the running sum H_t = sum_{i<=t} (B e_i) e_i^*.
+    """y_t = H_t A e_t / rho_t for t = 2, ..., T; H_t = sum_{i<=t} (B e_i) e_i^* runs along.
 
     O(T) in time, and O(T d^2) in memory for each sequence. Source: MO, Eq. (1).
     """
@@ -109,44 +109,3 @@ def predict(
     H = torch.cumsum(values[..., :, None] * e.conj()[..., None, :], dim=1)
     y = (H[:, 1:] @ queries[:, 1:, :, None])[..., 0]
     return y / torch.as_tensor(rho_values(rho, x.shape[1]))[:, None]
-
-
-def diagonal_blocks(d: int, a: float, b: float) -> tuple[Tensor, Tensor]:
-    """The blocks (A, B) of MO, Assumption 3.1: A = [[0, 0], [a I, 0]], B = [b I, 0]."""
-    d = validation.positive_int("the dimension d", d)
-    a, b = validation.finite_float("a", a), validation.finite_float("b", b)
-    eye = torch.eye(d, dtype=torch.float64)
-    return place_blocks(a * eye, b * eye)
-
-
-def place_blocks(
-    W_KQ_32: Float[Tensor, "d d"], W_PV_12: Float[Tensor, "d d"]
-) -> tuple[Float[Tensor, "2*d 2*d"], Float[Tensor, "d 2*d"]]:
-    """(A, B) with these two blocks and zeros elsewhere."""
-    zero = torch.zeros_like(W_KQ_32)
-    A = torch.cat([torch.cat([zero, zero], 1), torch.cat([W_KQ_32, zero], 1)])
-    return A, torch.cat([W_PV_12, zero], 1)
-
-
-def gaussian_blocks(
-    d: int, scale: float, *, generator: torch.Generator
-) -> tuple[Float[Tensor, "2*d 2*d"], Float[Tensor, "d 2*d"]]:
-    """A and B with i.i.d. N(0, scale^2) entries, MO's standard initialisation (Section 6)."""
-    d = validation.positive_int("the dimension d", d)
-    scale = validation.positive("scale", scale)
-    validation.generator(generator)
-    A = scale * torch.randn(2 * d, 2 * d, dtype=torch.float64, generator=generator)
-    return A, scale * torch.randn(d, 2 * d, dtype=torch.float64, generator=generator)
-
-
-def check_blocks(A: Tensor, B: Tensor) -> int:
-    """d, for float64 blocks A (2d, 2d) and B (d, 2d) without NaN; raise otherwise."""
-    validation.float64_tensor("A", A, (-1, -1))
-    d = validation.positive_int("half the size of A", A.shape[0] // 2)
-    validation.float64_tensor("A", A, (2 * d, 2 * d))
-    validation.float64_tensor("B", B, (d, 2 * d))
-    for name, block in (("A", A), ("B", B)):
-        # `isfinite` on the sum: one pass, and NaN or infinity anywhere reaches it.
-        if not torch.isfinite(block.detach().sum()):
-            raise ValueError(f"{name} must be finite, got NaN or infinity; check the step size.")
-    return d

@@ -1,9 +1,9 @@
 """Eq. (2) itself: the exact population loss as a function of the parameters, no sampling.
 
 The prediction is y_t = (1 / rho_t) sum_i B^a x_{i-a} (x_{i-b}^* A^bc x_{t-c}) with block indices
-a, b, c in {0, 1} and x_0 = 0, so a term of |y_t|^2 carries six coordinates (k, l, m, k', l', m') and the
-powers i-a-1, -(i-b-1), t-c-1 and the same negated. `counting` says for which (i, i') its phases
-average to one; the law of x_1 contributes the mixed moment of the coordinates that coincide.
+a, b, c in {0, 1} and x_0 = 0, so a term of |y_t|^2 carries six coordinates (k, l, m, k', l', m')
+and the powers i-a-1, -(i-b-1), t-c-1 and the same negated. `counting` says for which (i, i') its
+phases average to one; the law of x_1 contributes the mixed moment of the coordinates that coincide.
 """
 
 from functools import lru_cache
@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from icgd import validation
+from icgd.autoregression.blocks import check_blocks
 from icgd.autoregression.contraction import SLOTS, Contraction
 from icgd.autoregression.counting import (
     Partition,
@@ -23,7 +24,6 @@ from icgd.autoregression.counting import (
     partitions,
 )
 from icgd.autoregression.laws import InitialLaw, checked_moment
-from icgd.autoregression.models import check_blocks
 from icgd.autoregression.normalisation import Rho, context_pairs, rho_values, training_length
 from icgd.autoregression.quartic import QuarticLoss
 
@@ -105,7 +105,7 @@ class PopulationLoss:
 
 @lru_cache(maxsize=4096)
 def _quartic(partition: Partition, rho: tuple[float, ...]) -> Float[np.ndarray, "2 2 2 2 2 2"]:
-    """sum_t (pairs i, i' that survive the phases) / rho_t^2 for each choice of blocks a, b, c, a', b', c'."""
+    """sum_t (pairs i, i' that survive the phases) / rho_t^2, for each choice of the six blocks."""
     t = np.arange(2, len(rho) + 2)
     table = np.zeros((2,) * SLOTS)
     for a, b, c, a_, b_, c_ in np.ndindex(table.shape):
@@ -158,7 +158,7 @@ def _two_edges(sigma: Partition) -> str:
 
 
 def _coincidences(d: int, slots: int) -> np.ndarray:
-    """For every tuple of coordinates, a code of which slots coincide: the first equal slot of each."""
+    """For every tuple of coordinates a code of which coincide: the first equal slot of each."""
     index = np.indices((d,) * slots)
     first = [
         sum((index[:s] != index[s]).cumprod(0), np.zeros(index.shape[1:], int))

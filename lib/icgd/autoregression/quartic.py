@@ -1,7 +1,7 @@
 """The loss of Eq. (2) as a polynomial of the parameters, with its coefficients stored.
 
-The prediction is linear in B (x) A: y_j = sum B_jk A_lm phi_klm with phi = (E_t E_t^* / rho_t) (x) e_t
-(Lemma 5.1). With K = B^T B the loss is therefore
+The prediction is linear in B (x) A: y_j = sum B_jk A_lm phi_klm with phi = (E_t E_t^* / rho_t) (x)
+e_t (Lemma 5.1). With K = B^T B the loss is therefore
 
     1/2 sum K_kk' A_lm A_l'm' M_klmk'l'm'  -  sum B_jk A_lm N_jklm  +  constant,
     M = E sum_t Re phi_klm conj(phi_k'l'm'),   N = E sum_t Re conj(x_{t+1,j}) phi_klm.
@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from icgd.autoregression.models import check_blocks
+from icgd.autoregression.blocks import check_blocks
 
 
 class QuarticLoss:

@@ -1,8 +1,8 @@
 """Closed forms for the autoregressive setting. numpy only: nothing here knows a model or a loss.
 
 d: dimension.  T: training length.  a, b: the diagonal entries of W_KQ_32 = a I and W_PV_12 = b I.
-Time of the flow is in units of loss^-1 (parameter)^2, d theta / d tau = -grad L with L from Eq. (2).
-A law is any object with `moment(exponents, d)`.
+Time of the flow is in units of loss^-1 (parameter)^2, d theta / d tau = -grad L with L from Eq.
+(2). A law is any object with `moment(exponents, d)`.
 """
 
 from dataclasses import dataclass
@@ -66,8 +66,8 @@ def limit_product(law, *, d: int, T: int, rho: Rho = context_pairs) -> float:
     """a b at the end of training, c2 / c1 = k1 / (k2 + k3 S_T / (T - 2)) (MO, Theorem 4.1).
 
     >>> from icgd.autoregression.laws import Gaussian
-    >>> round(limit_product(Gaussian(1.0), d=5, T=100), 5), round(limit_product(Gaussian(1.0), d=5, T=5), 5)
-    (0.1919, 0.13433)
+    >>> [round(limit_product(Gaussian(1.0), d=5, T=T), 4) for T in (5, 100)]
+    [0.1343, 0.1919]
     """
     c1, c2 = rates(law, d=d, T=T, rho=rho)
     return c2 / c1
@@ -102,8 +102,8 @@ def surrogate(a, b, c1: float, c2: float):
 def surrogate_hessian(a: float, b: float, c1: float, c2: float) -> Float[np.ndarray, "2 2"]:
     """The second derivatives of `surrogate`; indefinite for a b outside [c2 / 3 c1, c2 / c1].
 
-    Its determinant is (c2 - c1 a b) (3 c1 a b - c2). The proof of Lemma 5.4 prints its first term as
-    c1 a^2 b^2; c1^2 a^2 b^2 is meant.
+    Its determinant is (c2 - c1 a b) (3 c1 a b - c2). The proof of Lemma 5.4 prints its first term
+    as c1 a^2 b^2; c1^2 a^2 b^2 is meant.
     """
     mixed = 2 * c1 * a * b - c2
     return np.array([[c1 * b**2, mixed], [mixed, c1 * a**2]])
@@ -114,9 +114,12 @@ def trajectory(
 ) -> tuple[Float[np.ndarray, " times"], Float[np.ndarray, " times"]]:
     """(a, b) at `times` in closed form, from any start (beyond MO).
 
-    With s = a + b and m = a - b the flow reads s' = (c2 - c1 p) s, m' = -(c2 - c1 p) m, p = (s^2 - m^2) / 4.
-    So q = s m = a^2 - b^2 is conserved and S = s^2 obeys the Riccati equation
-    S' = -(c1 / 2) (S - S+) (S - S-), S+- = 2 (c2 +- R) / c1, R = sqrt(c2^2 + c1^2 q^2 / 4).
+    With s = a + b and m = a - b the flow reads s' = (c2 - c1 p) s and m' = -(c2 - c1 p) m, where
+    p = a b = (s^2 - m^2) / 4. So q = s m = a^2 - b^2 is conserved and S = s^2 obeys the Riccati
+    equation
+
+        S' = -(c1 / 2) (S - S+) (S - S-),  S+- = 2 (c2 +- R) / c1,  R = sqrt(c2^2 + c1^2 q^2 / 4).
+
     From s = 0 the flow stays on s = 0 and M = m^2 obeys M' = -2 c2 M - (c1 / 2) M^2.
     """
     tau = np.asarray(times, dtype=float)
@@ -145,7 +148,7 @@ def limit_point(a0: float, b0: float, c1: float, c2: float) -> tuple[float, floa
 
 
 def relative_error(law, *, d: int, t: int, product: float) -> float:
-    """E|y_t - x_{t+1}|^2 / E|x_{t+1}|^2 for one gradient step with a b = product, context of t tokens.
+    """E|y_t - x_{t+1}|^2 / E|x_{t+1}|^2 for one gradient step with a b = product.
 
     1 - 2 product k1 / m2 + product^2 (k2 + k3 / (t - 1)) / m2, for every exchangeable law.
     """
@@ -159,8 +162,8 @@ def relative_error_limit(law, *, d: int) -> float:
     Zero exactly when |x_j| takes one value besides 0 (Cauchy-Schwarz for x and x^3).
 
     >>> from icgd.autoregression.laws import Gaussian, Rademacher
-    >>> round(relative_error_limit(Gaussian(0.3), d=5), 12), relative_error_limit(Rademacher(2.0), d=5)
-    (0.4, 0.0)
+    >>> [round(relative_error_limit(law, d=5), 12) for law in (Gaussian(0.3), Rademacher(2.0))]
+    [0.4, 0.0]
     """
     k = kappas(law, d)
     return 1 - k.k1**2 / (k.m2 * k.k2)
@@ -169,11 +172,21 @@ def relative_error_limit(law, *, d: int) -> float:
 def skewed_gradient(m3: float, a: float, b: float, T: int) -> tuple[float, float]:
     """(d/dW_KQ_32, d/dW_PV_12) off the diagonal at (a I, b I) for i.i.d. zero-mean coordinates.
 
-    (a b^2 m3^2 S_T, a^2 b m3^2 S_T), m3 = E x^3. Theorem 4.1's proof takes them to be zero: it drops the
-    terms r1 = l, r2 = j, i1 + i2 = t, whose mean is E[x_j^3] E[x_l^3] (erratum 1).
+    (a b^2 m3^2 S_T, a^2 b m3^2 S_T), m3 = E x^3. Theorem 4.1's proof takes them to be zero: it
+    drops the terms r1 = l, r2 = j, i1 + i2 = t, whose mean is E[x_j^3] E[x_l^3] (erratum 1).
     """
     S = harmonic_sum(T)
     return a * b**2 * m3**2 * S, a**2 * b * m3**2 * S
+
+
+def full_one_gradient(d: int, T: int, a: float, b: float) -> tuple[float, float]:
+    """(d/dW_KQ_32, d/dW_PV_12) off the diagonal at (a I, b I) for x_1 = (1, ..., 1) (erratum 6).
+
+    (a b^2 (2 S_T + (d - 2) Q_T) - b S_T, a^2 b S_T), Q_T = sum_t 1 / (t-1)^2: they grow like log T, the
+    diagonal ones like T. MO, Proposition 4.2, says only that they do not vanish.
+    """
+    S, Q = harmonic_sum(T), float((1 / context_sizes(T) ** 2).sum())
+    return a * b**2 * (2 * S + (d - 2) * Q) - b * S, a**2 * b * S
 
 
 def mean_ratio(
@@ -182,9 +195,11 @@ def mean_ratio(
 ) -> Float[np.ndarray, " d"]:  # fmt: skip
     """E[y_t,j / x_{t+1},j], given x_1j != 0, for any blocks A and B (MO, Proposition 4.1).
 
-    Dividing by x_{t+1},j leaves lambda_j^-t to be compensated: the factors k and m must both be j, and l
-    too, or else l is any other coordinate of x_1 (i = 2). Hence
-    W_PV_12,jj (W_KQ_32,jj (t - 1) E x_j^2 + sum_{l != j} W_KQ_32,lj E[x_j x_l]) / (rho_t P(x_j != 0)).
+    Dividing by x_{t+1},j leaves lambda_j^-t to be compensated: the factors k and m must both be j,
+    and l too, or else l is any other coordinate of x_1 (i = 2). Hence
+
+        W_PV_12,jj (W_KQ_32,jj (t - 1) E x_j^2 + sum_{l != j} W_KQ_32,lj E[x_j x_l])
+            / (rho_t P(x_j != 0)).
     """
     d, t = len(B), validation.int_at_least("the context length t", t, 2)
     W_KQ_32, W_PV_12 = np.asarray(A)[d:, :d], np.asarray(B)[:, :d]
