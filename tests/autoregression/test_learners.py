@@ -34,7 +34,7 @@ def test_dense_layer_takes_a_preconditioned_step(x, generator):
 
 
 def test_least_squares_is_exact_once_the_context_spans(x):
-    y, truth = learners.least_squares(x), torch.cat([x[:, 2:], x[:, -1:]], dim=1)
+    y, truth = learners.least_squares()(x), torch.cat([x[:, 2:], x[:, -1:]], dim=1)
     error = (y[:, :-1] - truth[:, :-1]).abs().amax(dim=(0, 2))
     assert error[0] > 0.1  # t = 2: one pair in three dimensions
     assert error[2:].max() < 1e-7  # t = 4 on: three pairs
@@ -42,7 +42,7 @@ def test_least_squares_is_exact_once_the_context_spans(x):
 
 def test_least_squares_is_the_minimum(x):
     context = x[0, :4]
-    W = learners.least_squares(context[None])  # t = 2, 3, 4
+    W = learners.least_squares()(context[None])  # t = 2, 3, 4
     assert W.shape == (1, 3, 3)
     fitted = context[1:].mT @ torch.linalg.pinv(context[:-1].mT)
     assert learners.ols_loss(fitted, context) < 1e-18
@@ -53,4 +53,4 @@ def test_bad_input_is_refused(x):
     with pytest.raises(ValueError, match="product must be finite"):
         learners.gradient_step(float("nan"))
     with pytest.raises(TypeError, match="complex128"):
-        learners.least_squares(x.real)
+        learners.least_squares()(x.real)

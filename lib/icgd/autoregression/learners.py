@@ -1,8 +1,8 @@
 """What the layer is compared with: learners of x_{t+1} = W x_t that see the context only.
 
-A learner is called like the model: it maps sequences (batch, T, d) to predictions of x_{t+1} for t = 2, ..., T, shape
-(batch, T - 1, d), and the one for t uses x_1, ..., x_t. The in-context problem at time t is
-L_OLS,t(W) = sum_{i<t} |x_{i+1} - W x_i|^2 / 2 (MO, Corollary 4.1).
+A learner is called like the model: it maps sequences (batch, T, d) to predictions of x_{t+1} for
+t = 2, ..., T, shape (batch, T - 1, d), and the one for t uses x_1, ..., x_t. The
+in-context problem at time t is L_OLS,t(W) = sum_{i<t} |x_{i+1} - W x_i|^2 / 2 (MO, Corollary 4.1).
 """
 
 from collections.abc import Callable
@@ -60,15 +60,19 @@ def preconditioned_step(
     return learner
 
 
-def least_squares(x: Complex[Tensor, "batch T d"]) -> Complex[Tensor, "batch T-1 d"]:
+def least_squares() -> Learner:
     """y_t = W_hat x_t with W_hat the least-squares solution of smallest norm.
 
     Exact as soon as x_1, ..., x_{t-1} span x_t, for almost every sequence from t = d + 1 on.
     """
-    check_sequences(x, 2)
-    predictions = []
-    for t in range(2, x.shape[1] + 1):
-        inputs, outputs = x[:, : t - 1].mT, x[:, 1:t].mT  # columns x_i and x_{i+1}
-        W_hat = outputs @ torch.linalg.pinv(inputs, rtol=1e-10)
-        predictions.append((W_hat @ x[:, t - 1, :, None])[..., 0])
-    return torch.stack(predictions, dim=1)
+
+    def learner(x: Complex[Tensor, "batch T d"]) -> Complex[Tensor, "batch T-1 d"]:
+        check_sequences(x, 2)
+        predictions = []
+        for t in range(2, x.shape[1] + 1):
+            inputs, outputs = x[:, : t - 1].mT, x[:, 1:t].mT  # columns x_i and x_{i+1}
+            W_hat = outputs @ torch.linalg.pinv(inputs, rtol=1e-10)
+            predictions.append((W_hat @ x[:, t - 1, :, None])[..., 0])
+        return torch.stack(predictions, dim=1)
+
+    return learner

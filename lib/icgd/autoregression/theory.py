@@ -182,8 +182,8 @@ def skewed_gradient(m3: float, a: float, b: float, T: int) -> tuple[float, float
 def full_one_gradient(d: int, T: int, a: float, b: float) -> tuple[float, float]:
     """(d/dW_KQ_32, d/dW_PV_12) off the diagonal at (a I, b I) for x_1 = (1, ..., 1) (erratum 6).
 
-    (a b^2 (2 S_T + (d - 2) Q_T) - b S_T, a^2 b S_T), Q_T = sum_t 1 / (t-1)^2: they grow like log T, the
-    diagonal ones like T. MO, Proposition 4.2, says only that they do not vanish.
+    (a b^2 (2 S_T + (d - 2) Q_T) - b S_T, a^2 b S_T), Q_T = sum_t 1 / (t-1)^2. They grow like log T,
+    the diagonal ones like T. MO, Proposition 4.2, says only that they do not vanish.
     """
     S, Q = harmonic_sum(T), float((1 / context_sizes(T) ** 2).sum())
     return a * b**2 * (2 * S + (d - 2) * Q) - b * S, a**2 * b * S
