@@ -68,7 +68,8 @@ class Evidence:
     @property
     def error(self) -> float:
         """max |measured - predicted|, over max |predicted| when `relative`; NaN counts as inf."""
-        error = float(np.max(np.abs(self.measured - self.predicted)))
+        with np.errstate(invalid="ignore"):  # inf - inf
+            error = float(np.max(np.abs(self.measured - self.predicted)))
         if self.relative:
             error /= float(np.max(np.abs(self.predicted)))
         return float("inf") if np.isnan(error) else error

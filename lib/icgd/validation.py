@@ -95,7 +95,8 @@ def float64_tensor(name: str, value: Tensor, shape: tuple[int, ...] | None = Non
         len(shape) == value.ndim
         and all(want in (-1, got) for want, got in zip(shape, value.shape, strict=True))
     ):
-        wanted = "(" + ", ".join("any" if s == -1 else str(s) for s in shape) + ")"
+        sizes = ["any" if size == -1 else str(size) for size in shape]
+        wanted = f"({', '.join(sizes)}{',' * (len(sizes) == 1)})"
         raise ValueError(
             f"{name} must have shape {wanted}, got {tuple(value.shape)}; "
             "check the order of its axes and the sizes it was built with."

@@ -40,8 +40,8 @@ def expected_trace(g: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> flo
     # values of X are within sqrt(n) +- (sqrt(d) + 10), but for a chance below 1e-20.
     low = max(0.0, np.sqrt(n) - np.sqrt(d) - 10) ** 0.5
     half = ((np.sqrt(n) + np.sqrt(d) + 10) ** 0.5 - low) / 2
-    z, q = legendre.leggauss(_NODES)
-    u, q = low + half * (z + 1), half * q
+    z, q, J = _quadrature(_NODES)
+    u, q, J = low + half * (z + 1), half * q, half * J
     x = u**4
     typical = max(n - d, 1)  # x^((n-d-1)/2) exp(-x/2) dx = 4 u^(2(n-d)+1) exp(-u^4/2) du
     log_weight = (n - d) / 2 * np.log(x / typical) - (x - typical) / 2 + np.log(u)
@@ -49,13 +49,9 @@ def expected_trace(g: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> flo
     # Any basis of polynomials will do. Orthonormal for weight^2, it keeps S well conditioned.
     f = _orthonormal(x / x.max(), weight * np.sqrt(q), d) / np.sqrt(q)[:, None]
 
-    V, degree = _vandermonde(), np.arange(_NODES)[:, None]
-
     def pairing(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """int int sign(y - x) left_i(x) right_j(y) dx dy = int right_j (2 F_i - F_i(end))."""
-        coefficients = (degree + 0.5) * (V.T @ (left * (q / half)[:, None]))
-        F = legendre.legval(z, legendre.legint(coefficients, lbnd=-1)).T * half
-        return (2 * F - q @ left).T @ (q[:, None] * right)
+        """int int sign(y - x) left_i(x) right_j(y) dx dy, with int left_i up to y by J."""
+        return (2 * J @ left - q @ left).T @ (q[:, None] * right)
 
     def bordered(matrix: np.ndarray, edge: np.ndarray) -> np.ndarray:
         """For odd d, the antisymmetric matrix with one more row and column."""
@@ -92,6 +88,12 @@ def _orthonormal(x: np.ndarray, start: np.ndarray, count: int) -> np.ndarray:
 
 
 @cache
-def _vandermonde() -> np.ndarray:
-    """P_k at the nodes: from values to Legendre coefficients, so that they can be integrated."""
-    return legendre.legvander(legendre.leggauss(_NODES)[0], _NODES - 1)
+def _quadrature(nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(z, q, J): nodes on [-1, 1], weights, and J with (J @ f(z))_i = int_{-1}^{z_i} f.
+
+    f is expanded in Legendre polynomials, and (2 k + 1) int_{-1}^z P_k = P_{k+1} - P_{k-1}.
+    """
+    z, q = legendre.leggauss(nodes)
+    P = legendre.legvander(z, nodes)
+    integrals = np.column_stack([z + 1, P[:, 2:] - P[:, :-2]]) / 2
+    return z, q, integrals @ (P[:, :-1].T * q)
