@@ -20,7 +20,7 @@ def diagonal_blocks(d: int, a: float, b: float) -> tuple[Tensor, Tensor]:
 
 def place_blocks(
     W_KQ_32: Float[Tensor, "d d"], W_PV_12: Float[Tensor, "d d"]
-) -> tuple[Float[Tensor, "2*d 2*d"], Float[Tensor, "d 2*d"]]:
+) -> tuple[Float[Tensor, "two_d two_d"], Float[Tensor, "d two_d"]]:
     """(A, B) with these two blocks and zeros elsewhere."""
     zero = torch.zeros_like(W_KQ_32)
     A = torch.cat([torch.cat([zero, zero], 1), torch.cat([W_KQ_32, zero], 1)])
@@ -29,7 +29,7 @@ def place_blocks(
 
 def gaussian_blocks(
     d: int, scale: float, *, generator: torch.Generator
-) -> tuple[Float[Tensor, "2*d 2*d"], Float[Tensor, "d 2*d"]]:
+) -> tuple[Float[Tensor, "two_d two_d"], Float[Tensor, "d two_d"]]:
     """A and B with i.i.d. N(0, scale^2) entries, MO's standard initialisation (Section 6)."""
     d = validation.positive_int("the dimension d", d)
     scale = validation.positive("scale", scale)

@@ -42,7 +42,7 @@ class Contraction:
             self._groups[k_term] = pairs, torch.as_tensor(np.concatenate(matrices, axis=1))
 
     def __call__(
-        self, A: Float[Tensor, "2*d 2*d"], K: Float[Tensor, "2*d 2*d"]
+        self, A: Float[Tensor, "two_d two_d"], K: Float[Tensor, "two_d two_d"]
     ) -> Float[Tensor, ""]:
         """sum K_kk' A_lm A_l'm' M_klmk'l'm'."""
         d = len(A) // 2

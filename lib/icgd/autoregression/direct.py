@@ -22,8 +22,8 @@ CHUNK = 1000
 
 
 def direct_loss(
-    A: Float[Tensor, "2*d 2*d"],
-    B: Float[Tensor, "d 2*d"],
+    A: Float[Tensor, "two_d two_d"],
+    B: Float[Tensor, "d two_d"],
     x: Complex[Tensor, "batch T d"],
     *,
     rho: Rho = context_pairs,

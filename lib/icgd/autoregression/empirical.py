@@ -91,11 +91,15 @@ class EmpiricalLoss:
         with np.errstate(invalid="ignore"):
             self._ratio = torch.as_tensor((ratio / mass[:, None]).reshape(self.d, n, n * n))
 
-    def __call__(self, A: Float[Tensor, "2*d 2*d"], B: Float[Tensor, "d 2*d"]) -> Float[Tensor, ""]:
+    def __call__(
+        self, A: Float[Tensor, "two_d two_d"], B: Float[Tensor, "d two_d"]
+    ) -> Float[Tensor, ""]:
         """The loss at blocks A (2d, 2d) and B (d, 2d); its cost depends on d alone."""
         return self._loss(A, B)
 
-    def ratio(self, A: Float[Tensor, "2*d 2*d"], B: Float[Tensor, "d 2*d"]) -> Float[Tensor, " d"]:
+    def ratio(
+        self, A: Float[Tensor, "two_d two_d"], B: Float[Tensor, "d two_d"]
+    ) -> Float[Tensor, " d"]:
         """Mean of Re(y_{T-1,j} / x_{T,j}) over the sequences with x_{T,j} != 0, for each j.
 
         It is linear in B (x) A, so the pass that gave the loss gave it too; NaN where x_j is always

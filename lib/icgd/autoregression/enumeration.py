@@ -48,8 +48,8 @@ def all_sequences(
 
 def enumerated_loss(
     law,
-    A: Float[Tensor, "2*d 2*d"],
-    B: Float[Tensor, "d 2*d"],
+    A: Float[Tensor, "two_d two_d"],
+    B: Float[Tensor, "d two_d"],
     *,
     T: int,
     rho: Rho = context_pairs,

@@ -59,7 +59,7 @@ class Experiment:
 
     def start(
         self, which: tuple[float, float] | float, *, generator: torch.Generator
-    ) -> tuple[Float[Tensor, "2*d 2*d"], Float[Tensor, "d 2*d"]]:
+    ) -> tuple[Float[Tensor, "two_d two_d"], Float[Tensor, "d two_d"]]:
         """The blocks (A, B) at the start; diagonal starts leave the generator untouched."""
         if isinstance(which, tuple):
             return diagonal_blocks(self.d, *which)
@@ -147,7 +147,7 @@ def train_all(
 
 def converge(
     loss: Loss,
-    start: tuple[Float[Tensor, "2*d 2*d"], Float[Tensor, "d 2*d"]],
+    start: tuple[Float[Tensor, "two_d two_d"], Float[Tensor, "d two_d"]],
     *,
     step_size: float,
     gradient_tolerance: float = GRADIENT_TOLERANCE,

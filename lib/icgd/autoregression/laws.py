@@ -13,7 +13,7 @@ and `nonzero(d)` only for the ratio prediction / truth. For i.i.d. coordinates s
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from icgd import validation
 HIGHEST = 6
 
 
+@runtime_checkable
 class InitialLaw(Protocol):
     """What the exact loss needs of a law: its mixed moments."""
 

@@ -37,7 +37,11 @@ class CausalLinearAttention(nn.Module):
 
     @classmethod
     def from_blocks(
-        cls, A: Float[Tensor, "2*d 2*d"], B: Float[Tensor, "d 2*d"], *, rho: Rho = context_pairs
+        cls,
+        A: Float[Tensor, "two_d two_d"],
+        B: Float[Tensor, "d two_d"],
+        *,
+        rho: Rho = context_pairs,
     ) -> "CausalLinearAttention":
         """The layer whose effective blocks are A and B; every other weight is zero."""
         d = check_blocks(A, B)
@@ -52,11 +56,13 @@ class CausalLinearAttention(nn.Module):
         """The start of MO, Assumption 3.1: W_KQ_32 = a I, W_PV_12 = b I, zeros elsewhere."""
         return cls.from_blocks(*diagonal_blocks(d, a, b), rho=rho)
 
-    def blocks(self) -> tuple[Float[Tensor, "2*d 2*d"], Float[Tensor, "d 2*d"]]:
+    def blocks(self) -> tuple[Float[Tensor, "two_d two_d"], Float[Tensor, "d two_d"]]:
         """(A, B): views of the weights that reach the prediction; gradients pass through."""
         return self.W_KQ[self.d :, self.d :], self.W_PV[: self.d, self.d :]
 
-    def output(self, E_t: Complex[Tensor, "3*d t"], rho_t: float) -> Complex[Tensor, " 3*d"]:
+    def output(
+        self, E_t: Complex[Tensor, "three_d t"], rho_t: float
+    ) -> Complex[Tensor, " three_d"]:
         """f_t for one prompt whose tokens are the columns of E_t, symbol by symbol."""
         W_KQ, W_PV = self.W_KQ.to(E_t.dtype), self.W_PV.to(E_t.dtype)
         e_t = E_t[:, -1]
@@ -86,8 +92,8 @@ class CausalLinearAttention(nn.Module):
 
 
 def predict(
-    A: Float[Tensor, "2*d 2*d"],
-    B: Float[Tensor, "d 2*d"],
+    A: Float[Tensor, "two_d two_d"],
+    B: Float[Tensor, "d two_d"],
     x: Complex[Tensor, "batch T d"],
     *,
     rho: Rho = context_pairs,

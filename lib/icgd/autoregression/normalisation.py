@@ -20,7 +20,7 @@ def constant(t: int) -> float:
     return 1.0
 
 
-def rho_values(rho: Rho, last: int) -> Float[np.ndarray, " last-1"]:
+def rho_values(rho: Rho, last: int) -> Float[np.ndarray, " times"]:
     """rho_2, ..., rho_last as an array.
 
     Raises:
@@ -38,7 +38,7 @@ def rho_values(rho: Rho, last: int) -> Float[np.ndarray, " last-1"]:
     return values
 
 
-def context_sizes(T: int) -> Float[np.ndarray, " T-2"]:
+def context_sizes(T: int) -> Float[np.ndarray, " times"]:
     """t - 1 for the training times t = 2, ..., T - 1 of Eq. (2)."""
     T = training_length(T)
     return np.arange(1, T - 1, dtype=float)

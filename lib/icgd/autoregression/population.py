@@ -30,6 +30,9 @@ from icgd.autoregression.quartic import QuarticLoss
 #: Up to this d the stored polynomial is quicker than the contractions (and small: 21 MB at d = 6).
 DENSE_UP_TO = 5
 
+#: One number for each choice of blocks, or one number alone (cross term).
+Coefficient = np.ndarray | float
+
 
 class PopulationLoss:
     """L(A, B) = sum_{t=2}^{T-1} E|y_t - x_{t+1}|^2 / 2 (MO, Eq. 2), exact for any A and B.
@@ -87,7 +90,9 @@ class PopulationLoss:
             self._quartic = Contraction(_free_sums(quartic))
             self._cross = _free_sums(cross)
 
-    def __call__(self, A: Float[Tensor, "2*d 2*d"], B: Float[Tensor, "d 2*d"]) -> Float[Tensor, ""]:
+    def __call__(
+        self, A: Float[Tensor, "two_d two_d"], B: Float[Tensor, "d two_d"]
+    ) -> Float[Tensor, ""]:
         """The loss at blocks A (2d, 2d) and B (d, 2d)."""
         if self._stored is not None:
             return self._stored(A, B)
@@ -142,9 +147,9 @@ def _cross(partition: Partition, rho: tuple[float, ...]) -> float:
     return float((count(exponents, (*partition, (4,)), (2, 1), t) / np.array(rho)).sum())
 
 
-def _free_sums(distinct: dict[Partition, np.ndarray]) -> dict[Partition, np.ndarray]:
+def _free_sums(distinct: dict[Partition, Coefficient]) -> dict[Partition, Coefficient]:
     """Coefficients of sums over free coordinates from those of sums over distinct coordinates."""
-    free: dict[Partition, np.ndarray] = {}
+    free: dict[Partition, Coefficient] = {}
     for pi, table in distinct.items():
         for sigma, moebius in coarsenings(pi):
             free[sigma] = free.get(sigma, 0) + moebius * table

@@ -44,7 +44,9 @@ class QuarticLoss:
         self._kk = torch.as_tensor(k), torch.as_tensor(l)
         self._pq = torch.as_tensor(p[used]), torch.as_tensor(q[used])
 
-    def __call__(self, A: Float[Tensor, "2*d 2*d"], B: Float[Tensor, "d 2*d"]) -> Float[Tensor, ""]:
+    def __call__(
+        self, A: Float[Tensor, "two_d two_d"], B: Float[Tensor, "d two_d"]
+    ) -> Float[Tensor, ""]:
         """The loss at blocks A (2d, 2d) and B (d, 2d), float64."""
         d = check_blocks(A, B)
         if d != self.d:

@@ -190,7 +190,7 @@ def full_one_gradient(d: int, T: int, a: float, b: float) -> tuple[float, float]
 
 
 def mean_ratio(
-    law, A: Float[np.ndarray, "2*d 2*d"], B: Float[np.ndarray, "d 2*d"], *, t: int,
+    law, A: Float[np.ndarray, "two_d two_d"], B: Float[np.ndarray, "d two_d"], *, t: int,
     rho: Rho = context_pairs,
 ) -> Float[np.ndarray, " d"]:  # fmt: skip
     """E[y_t,j / x_{t+1},j], given x_1j != 0, for any blocks A and B (MO, Proposition 4.1).

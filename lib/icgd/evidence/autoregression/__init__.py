@@ -1,9 +1,11 @@
 """Evidence for the paper MO, a module for each chapter."""
 
+from icgd.evidence.autoregression import assumptions as assumptions
 from icgd.evidence.autoregression import beyond as beyond
 from icgd.evidence.autoregression import capability as capability
 from icgd.evidence.autoregression import dynamics as dynamics
 from icgd.evidence.autoregression import figures as figures
 from icgd.evidence.autoregression import flow as flow
+from icgd.evidence.autoregression import learnable as learnable
 from icgd.evidence.autoregression import optimizer as optimizer
 from icgd.evidence.autoregression import process as process

@@ -60,7 +60,7 @@ def _unmasked():
 
 
 def _lemmaA6(spread: float) -> Evidence:
-    c1, c2 = T - 2 + (D - 1) * theory.harmonic_sum(T), T - 2
+    c1, c2 = T - 2 + (D - 1) * theory.harmonic_sum(T), T - 2.0
     tilt = torch.diag(torch.tensor([1.0 + spread, 1.0 - spread, 1.0], dtype=torch.float64))
     points = [(0.3, 0.7), (-0.4, 0.2), (1.1, 0.5)]
     loss = population(data.Ones(), D, T)

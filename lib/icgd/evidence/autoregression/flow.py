@@ -1,113 +1,15 @@
-"""Evidence for MO, Theorem 4.1 and the lemmas behind it (chapter 10): exact gradients."""
+"""Evidence for the lemmas behind MO, Theorem 4.1, by exact gradients (chapter 10)."""
 
 import numpy as np
 import torch
 
 from icgd.autoregression import data, theory
 from icgd.autoregression.blocks import diagonal_blocks, place_blocks
-from icgd.autoregression.direct import direct_loss
-from icgd.autoregression.enumeration import all_sequences
 from icgd.claims import Evidence, claim
-from icgd.evidence.autoregression.tools import (
-    SKEWED,
-    at_diagonal,
-    dense,
-    flat,
-    gradients,
-    population,
-    sequences,
-)
-from icgd.training import descend
+from icgd.evidence.autoregression.tools import SKEWED, at_diagonal, flat, population
 
 CHAPTER = "10-gradient-flow"
 D, T, START = 3, 7, (0.3, 0.7)
-FAIR = data.Discrete((1.5, -1.5, 0.2, -0.2), (0.2, 0.2, 0.3, 0.3))
-
-
-# --- Assumption 3.1: the diagonal start ----------------------------------------------------------
-
-
-def _stays(start) -> Evidence:
-    """Distance of a descent's last point from multiples of the identity in two blocks."""
-    A, B = descend(population(FAIR, D, T), start, step_size=0.01, steps=50).final
-    nearest = diagonal_blocks(D, A[D, 0].item(), B[0, 0].item())
-    return Evidence(flat(*nearest), flat(A, B), tolerance=1e-12)
-
-
-@claim(
-    "MO.Assumption3.1",
-    kind="trained",
-    anchor=f"{CHAPTER}#mo-assumption-3-1",
-    statement="From the diagonal start, training keeps W_KQ_32 and W_PV_12 multiples of I.",
-)
-def assumption31():
-    return _stays(diagonal_blocks(D, *START))
-
-
-@assumption31.fails_without("equal entries on the diagonal")
-def _unequal_start():
-    diagonal = torch.diag(torch.tensor([0.3, 0.5, -0.2], dtype=torch.float64))
-    return _stays(place_blocks(diagonal, diagonal))
-
-
-# --- Assumption 4.1: which moments vanish --------------------------------------------------------
-
-#: Exponents (1, r_2, ..., r_n), n <= 4, of degree at most six.
-VANISHING = [(1,), (1, 1), (1, 2), (1, 3), (1, 5), (1, 1, 2), (1, 1, 4), (1, 2, 3), (1, 1, 2, 2)]
-
-
-def _moments(laws) -> Evidence:
-    found = [law.moment(exponents, 5) for law in laws for exponents in VANISHING]
-    return Evidence(np.zeros(len(found)), found, tolerance=1e-12)
-
-
-@claim(
-    "MO.Assumption4.1",
-    kind="exact",
-    anchor=f"{CHAPTER}#mo-assumption-4-1",
-    statement="Centred i.i.d. coordinates and Example 4.1 have the vanishing moments asked for.",
-)
-def assumption41():
-    return _moments([data.Gaussian(0.5), data.Sparse(2.0), data.Rademacher(1.0), SKEWED])
-
-
-@assumption41.fails_without("mean zero")
-def _mean():
-    return _moments([data.Ones()])
-
-
-# --- Eq. (4): the Gram matrix of the tokens ------------------------------------------------------
-
-
-def _eq4(W) -> Evidence:
-    sample = sequences(data.Gaussian(1.0), D, T, batch=1)
-    lambdas, x_1 = sample.eigenvalues[0].numpy(), sample.x[0, 0].numpy()
-    matrix, t = W(np.diag(lambdas)), 5
-    x = np.stack([np.linalg.matrix_power(matrix, i) @ x_1 for i in range(t)])
-    E = data.embed(torch.as_tensor(x)[None])[0, :, D:].numpy().T
-    M = [np.outer(lambdas**i, lambdas.conj() ** i) * np.outer(x_1, x_1.conj()) for i in range(t)]
-    full, short = sum(M), sum(M[:-1])
-    blocks = [[full, matrix @ short], [short @ matrix.conj().T, short]]
-    predicted, measured = np.block(blocks) / (t - 1), E @ E.conj().T / (t - 1)
-    return Evidence(
-        flat(predicted.real, predicted.imag), flat(measured.real, measured.imag), tolerance=1e-12
-    )
-
-
-@claim(
-    "MO.Eq4",
-    kind="algebra",
-    anchor=f"{CHAPTER}#mo-eq-4",
-    statement="The Gram matrix of the tokens is built from powers of lambda times x_1 x_1^*.",
-)
-def eq4():
-    return _eq4(lambda W: W)
-
-
-@eq4.fails_without("a diagonal W")
-def _rotated():
-    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((D, D)))[0]
-    return _eq4(lambda W: turn @ W @ turn.T)
 
 
 # --- Lemma 5.2: the whole gradient is two numbers ------------------------------------------------
@@ -139,37 +41,6 @@ def _skewed():
 @lemma52.fails_without("Assumption 4.1 (x_1 = ones)")
 def _ones():
     return _lemma52(data.Ones())
-
-
-# --- Only two blocks move, for every law ---------------------------------------------------------
-
-
-def _other_blocks(power: int) -> Evidence:
-    """Gradients outside W_KQ_32 and W_PV_12, with each lambda replaced by a power of itself."""
-    law, d, T = data.Discrete((2.0, -0.5), (0.4, 0.6)), 2, 5
-    A, B = dense(d)
-    A, B = place_blocks(A[d:, :d], B[:, :d])
-    x, weights = all_sequences(law, d, T)
-    lambdas = data.recover_eigenvalues(x) ** power
-    x = data.unroll(x[:, 0].real, lambdas, T).x
-    grad_A, grad_B = gradients(lambda A, B: direct_loss(A, B, x, weights=weights), A, B)
-    others = flat(grad_A[:d], grad_A[d:, d:], grad_B[:, d:])
-    return Evidence(np.zeros_like(others), others, tolerance=1e-11)
-
-
-@claim(
-    "MO.global-phase",
-    kind="exact",
-    anchor=f"{CHAPTER}#mo-global-phase",
-    statement="For every law of x_1, dense W_KQ_32 and W_PV_12 leave the other blocks at zero.",
-)
-def global_phase():
-    return _other_blocks(1)
-
-
-@global_phase.fails_without("phases free to turn together (W = I instead)")
-def _no_phases():
-    return _other_blocks(10)  # the enumeration for T = 5 uses tenth roots of unity
 
 
 # --- Lemma 5.3: the surrogate --------------------------------------------------------------------
