@@ -156,10 +156,12 @@ class Verdict:
         return None
 
     def __str__(self):
+        size = self.evidence.predicted.size
+        entries = f" (largest of {size} entries)" if size > 1 else ""
         lines = [
-            f"{self.claim.id} holds ({self.claim.kind}): predicted "
-            f"{number(self.evidence.predicted)}, measured {number(self.evidence.measured)}, "
-            f"tolerance {tolerance(self.evidence)}"
+            f"{self.claim.id} holds ({self.claim.kind})",
+            f"  predicted {number(self.evidence.predicted)}, measured "
+            f"{number(self.evidence.measured)}{entries}, tolerance {tolerance(self.evidence)}",
         ]
         for hypothesis, evidence in self.counterparts.items():
             lines.append(f"  without {hypothesis}: fails, error {evidence.error:.2g}")
@@ -187,14 +189,13 @@ def check(*ids: str) -> None:
 
 
 def number(value: np.ndarray) -> str:
-    """Up to four digits of a number, or the entry of an array that is largest in size.
+    """Up to four digits of a number, or of the entry of an array that is largest in size.
 
     Rounding residue prints as 0: its digits differ from machine to machine.
     """
     flat = np.ravel(value)
     entry = float(flat[np.argmax(np.abs(flat))])
-    text = "0" if abs(entry) < 1e-9 else f"{entry:.4g}"
-    return text if flat.size == 1 else f"{text} (largest of {flat.size})"
+    return "0" if abs(entry) < 1e-9 else f"{entry:.4g}"
 
 
 def tolerance(evidence: Evidence) -> str:

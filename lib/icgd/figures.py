@@ -136,3 +136,22 @@ def landscape(
         ax.plot(x[0], y[0], MARKERS[i], color=COLOURS[i])
     ax.set(xlim=(a[0], a[-1]), ylim=(b[0], b[-1]), xlabel="a", ylabel="b")
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def accumulation(
+    ax: Axes,
+    parts: np.ndarray,
+    running: np.ndarray,
+    target: float,
+    *,
+    xlabel: str,
+    ylabel: str,
+    target_label: str,
+) -> None:
+    """Bars for the parts of a sum, its running value as a line, and the level it should reach."""
+    positions = np.arange(1, len(parts) + 1)
+    ax.bar(positions, parts, width=0.5, color=COLOURS[4], label="one example")
+    ax.plot(np.arange(len(running)), running, color=COLOURS[0], marker="o", label="running sum")
+    ax.axhline(target, color="#444444", linestyle=":", linewidth=1.2, label=target_label)
+    ax.set(xlabel=xlabel, ylabel=ylabel, xticks=np.arange(len(running)))
+    ax.legend(fontsize=8)

@@ -73,7 +73,7 @@ class Ledger:
         return result.restates or result.id
 
     def _repr_html_(self) -> str:
-        heads = ["result", "what it says", "evidence", "predicted", "measured", "error", "allowed"]
+        heads = ["result", "predicted, measured", "error, allowed"]
         rows = [self._row(result) for result in self.results]
         head = "".join(f'<th scope="col">{name}</th>' for name in heads)
         return (
@@ -86,23 +86,16 @@ class Ledger:
         name, says = html.escape(result.id), html.escape(result.statement)
         if verdict is None:
             return (
-                f'<tr><th scope="row">{name}</th><td>{says}</td>'
-                '<td colspan="5"><em>not yet done</em></td></tr>'
+                f'<tr><th scope="row">{name}<p>{says}</p></th>'
+                '<td colspan="2"><em>not yet done</em></td></tr>'
             )
         page, label = verdict.claim.anchor.split("#")
-        evidence = verdict.evidence
-        kind = verdict.claim.kind
-        cells = [
-            says + self._dropped(verdict),
-            f'<span title="{KINDS[kind]}">{kind}</span>',
-            number(evidence.predicted),
-            number(evidence.measured),
-            f"{evidence.error:.0e}",
-            tolerance(evidence),
-        ]
-        link = f'<a href="{page}.html#{label}">{name}</a>'
+        evidence, kind = verdict.evidence, verdict.claim.kind
         return (
-            f'<tr><th scope="row">{link}</th>' + "".join(f"<td>{c}</td>" for c in cells) + "</tr>"
+            f'<tr><th scope="row"><a href="{page}.html#{label}">{name}</a> '
+            f'<span title="{KINDS[kind]}">{kind}</span><p>{says}</p>{self._dropped(verdict)}</th>'
+            f"<td>{number(evidence.predicted)}<br>{number(evidence.measured)}</td>"
+            f"<td>{evidence.error:.0e}<br>{tolerance(evidence)}</td></tr>"
         )
 
     @staticmethod

@@ -14,7 +14,7 @@ import torch
 from scipy.integrate import solve_ivp
 from torch import Tensor
 from torch.autograd.functional import hessian
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from icgd import validation
 

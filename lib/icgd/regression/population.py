@@ -8,7 +8,14 @@ matrix: E[G] = n V and E[G Q G] = n (n + 1) V Q V + n tr(Q V) V for symmetric Q.
                                + n tr(A V A^T) w^T V w.
 
 A V w, tr(A V A^T) and w^T V w are polynomials of degree 2 in phi. Averaging over phi needs
-E[phi phi^T] = B and E|phi|^4 = (tr B)^2 + 2 tr B^2 only. The cost does not depend on n.
+E[phi phi^T] = B and E|phi|^4 = (tr B)^2 + 2 tr B^2 only. With A = [A_x a], w = (w_x, b) and
+m = s2 + tr B the result is, for B = I,
+
+    L = m - 2 n (b tr A_x + a.w_x) + n (n + 1) |A_x w_x|^2 + n |A_x|^2 |w_x|^2
+        + n (n + m + 1) (b^2 |A_x|^2 + |a|^2 |w_x|^2) + n (n + 2) (m^2 + 2 d) b^2 |a|^2
+        + 2 n ((n + 1) (m + 1) + 2) b a.A_x w_x,
+
+a polynomial of degree four whose cost does not depend on n.
 """
 
 import numpy as np
@@ -48,24 +55,21 @@ def population_loss(
     n = validation.positive_int("n", n)
     noise_var = validation.non_negative("noise_var", noise_var)
     B, A, w = _whiten(A, w, d, covariance, task_covariance)
-    trace_B = B.diagonal().sum()
-    fourth = trace_B**2 + 2 * (B * B).sum()  # E|phi|^4
+    m = noise_var + B.diagonal().sum()  # E y^2
+    k = m**2 + 2 * (B * B).sum()  # E[(|phi|^2 + s2)^2]
 
     A_x, a = A[:, :d], A[:, d]
     w_x, b = w[:d], w[d]
+    A_B, A_w, B_w = A_x @ B, A_x @ w_x, B @ w_x
+    A_sq, a_sq, w_sq, b_sq = (A_x * A_x).sum(), a @ a, w_x @ w_x, b * b
 
-    # A V w = c0 + K phi + c2 |phi|^2
-    c0 = A_x @ w_x + noise_var * b * a
-    K = b * A_x + torch.outer(a, w_x)
-    c2 = b * a
-    # tr(A V A^T) = p0 + p1.phi + p2 |phi|^2   and   w^T V w = q0 + q1.phi + q2 |phi|^2
-    p0, p1, p2 = (A_x * A_x).sum() + noise_var * a @ a, 2 * A_x.T @ a, a @ a
-    q0, q1, q2 = w_x @ w_x + noise_var * b * b, 2 * b * w_x, b * b
-
-    alignment = (K * B).sum()  # E[phi.(A V w)]
-    mean_square = c0 @ c0 + ((K @ B) * K).sum() + c2 @ c2 * fourth + 2 * trace_B * (c0 @ c2)
-    spread = p0 * q0 + trace_B * (p0 * q2 + p2 * q0) + p1 @ B @ q1 + p2 * q2 * fourth
-    return noise_var + trace_B - 2 * n * alignment + n * (n + 1) * mean_square + n * spread
+    # Collected by what they are averages of, see the chapter's equation for B = I.
+    alignment = b * A_B.diagonal().sum() + a @ B_w
+    even = n * (n + 1) * (A_w @ A_w) + n * A_sq * w_sq + n * (n + 2) * k * b_sq * a_sq
+    odd = n * (n + 1) * (b_sq * (A_B * A_x).sum() + a_sq * (w_x @ B_w))
+    odd = odd + n * m * (b_sq * A_sq + a_sq * w_sq)
+    mixed = b * (n * (n + 1) * m * (a @ A_w) + n * (n + 3) * (a @ (A_B @ w_x)))
+    return m - 2 * n * alignment + even + odd + 2 * mixed
 
 
 def _whiten(A, w, d, covariance, task_covariance) -> tuple[Tensor, Tensor, Tensor]:

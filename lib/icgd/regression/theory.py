@@ -48,6 +48,24 @@ def minimum_loss(n: int, d: int, noise_var: float) -> float:
     return d + noise_var - n * d / (n + d + 1 + noise_var)
 
 
+def rank_one_curvature(n: int, d: int, noise_var: float) -> float:
+    """Curvature of the loss at its rank-one stationary points: a local minimum if positive.
+
+    At A = [0 a], w = (w_x, 0), a w_x^T = step_size u u^T, |u| = 1, the layer steps along u only.
+    Moving b = w[d] away from 0, with the best A[:, :d] to go with it, changes the loss by
+    n f |a|^2 b^2 to second order, with (chapter 3)
+
+    f = 2 d (n + 2) + 4 (m - 1) ((n + 1) m + 1) / (n + 2) - (d - 1) (n + m + 1)^2,  m = d + s2.
+
+    >>> rank_one_curvature(2, 2, 5.0), rank_one_curvature(20, 10, 0.5) < 0
+    (48.0, True)
+    """
+    n, d, noise_var = _sizes(n, d, noise_var)
+    m = d + noise_var
+    spread = 4 * (m - 1) * ((n + 1) * m + 1) / (n + 2)
+    return 2 * d * (n + 2) + spread - (d - 1) * (n + m + 1) ** 2
+
+
 def ridge_risk(n: int, d: int, noise_var: float) -> float:
     """Risk of ridge regression with strength noise_var, the Bayes predictor.
 
@@ -130,6 +148,27 @@ def skewed_risk(
     return float(noise_var + np.trace(product) - linear + np.trace(sigma @ C @ second @ C.T))
 
 
+def best_scalar_step(
+    covariance: Float[np.ndarray, "d d"],
+    *,
+    n: int,
+    noise_var: float,
+    task_covariance: Float[np.ndarray, "d d"] | None = None,
+) -> float:
+    """The step size that minimises `skewed_risk` of step_size * I: gradient descent left plain.
+
+    tr(Sigma^2 Omega) / ((n + 1) tr(Sigma^2 Omega Sigma) + (tr(Sigma Omega) + s2) tr(Sigma^2)).
+
+    >>> best_scalar_step(np.eye(10), n=20, noise_var=1.0)  # nothing is skewed: Theorem 1's step
+    0.03125
+    """
+    sigma, omega, n, noise_var = _covariances(covariance, task_covariance, n, noise_var)
+    product, square = sigma @ omega, sigma @ sigma
+    fourth = (n + 1) * np.trace(square @ omega @ sigma)
+    fourth += (np.trace(product) + noise_var) * np.trace(square)
+    return float(np.trace(square @ omega) / fourth)
+
+
 def nonlinear_step_size(
     beta_sq: float, f_sq_x_sq: float, *, n: int, d: int, noise_var: float
 ) -> float:
@@ -162,6 +201,29 @@ def optimal_predictor(
     second = validation.covariance_matrix("E_Xy_yX", E_Xy_yX, d)
     cross = validation.finite_matrix("E_u_yX", E_u_yX, d)
     return np.linalg.solve(second, cross.T).T
+
+
+def optimal_loss(
+    E_u_yX: Float[np.ndarray, "d d"],
+    E_Xy_yX: Float[np.ndarray, "d d"],
+    *,
+    x_second: Float[np.ndarray, "d d"],
+    y_sq: float,
+) -> float:
+    """L* of the unified theorem: L* = E[y^2] - tr(S C* E[X^T y u^T]), the loss of C* X^T y.
+
+    Args:
+        E_u_yX, E_Xy_yX: as for `optimal_predictor`.
+        x_second: S = E[x x^T], (d, d), of the query.   y_sq: E[y^2], noise included.
+    """
+    C = optimal_predictor(E_u_yX, E_Xy_yX)
+    S = np.asarray(x_second, dtype=float)
+    if S.shape != C.shape:
+        raise ValueError(
+            f"x_second must have shape {C.shape}, got {S.shape}; average x x^T over the query."
+        )
+    y_sq = validation.non_negative("y_sq", y_sq)
+    return float(y_sq - np.trace(S @ C @ np.asarray(E_u_yX, dtype=float).T))
 
 
 def _sizes(n: int, d: int, noise_var: float) -> tuple[int, int, float]:
