@@ -44,7 +44,7 @@ def test_the_linear_setting_is_claimed():
 def test_claim_stands_and_prints_only_digits_that_last(id, capsys):
     check(id)
     printed = capsys.readouterr().out
-    assert printed.startswith(f"{id} holds ({registry()[id].kind}): predicted")
+    assert printed.startswith(f"{id} holds ({registry()[id].kind})\n  predicted")
     assert printed.count("  without ") == len(registry()[id].counterparts) >= 1
     for number in re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", printed.split("predicted", 1)[1]):
         digits = re.sub(r"e.*|[-.]", "", number).lstrip("0")
@@ -96,7 +96,7 @@ def test_claim_that_stands_prints_a_line_each(make, capsys):
     make(GOOD, BAD)
     check("T.made")
     assert capsys.readouterr().out == (
-        "T.made holds (exact): predicted 1, measured 1, tolerance 1e-01\n"
+        "T.made holds (exact)\n  predicted 1, measured 1, tolerance 1e-01\n"
         "  without hypothesis 0: fails, error 0.2\n"
     )
 
@@ -149,8 +149,8 @@ def test_values_that_are_not_finite_never_hold(bad):
 
 def test_numbers_hide_rounding():
     assert claims.number(np.array(3.14159)) == "3.142"
-    assert claims.number(np.array([1e-13, -3e-12])) == "0 (largest of 2)"
-    assert claims.number(np.array([0.25, -2.0, 1.0])) == "-2 (largest of 3)"
+    assert claims.number(np.array([1e-13, -3e-12])) == "0"
+    assert claims.number(np.array([0.25, -2.0, 1.0])) == "-2"
 
 
 @pytest.mark.bad_input

@@ -86,13 +86,13 @@ class Ledger:
         name, says = html.escape(result.id), html.escape(result.statement)
         if verdict is None:
             return (
-                f'<tr><th scope="row">{name}<p>{says}</p></th>'
+                f'<tr><th scope="row"><b>{name}</b><p>{says}</p></th>'
                 '<td colspan="2"><em>not yet done</em></td></tr>'
             )
         page, label = verdict.claim.anchor.split("#")
         evidence, kind = verdict.evidence, verdict.claim.kind
         return (
-            f'<tr><th scope="row"><a href="{page}.html#{label}">{name}</a> '
+            f'<tr><th scope="row"><a href="{page}.html#{label}"><b>{name}</b></a> '
             f'<span title="{KINDS[kind]}">{kind}</span><p>{says}</p>{self._dropped(verdict)}</th>'
             f"<td>{number(evidence.predicted)}<br>{number(evidence.measured)}</td>"
             f"<td>{evidence.error:.0e}<br>{tolerance(evidence)}</td></tr>"
