@@ -7,6 +7,7 @@ from icgd.autoregression import data
 from icgd.autoregression.blocks import diagonal_blocks, place_blocks
 from icgd.autoregression.direct import direct_loss
 from icgd.autoregression.enumeration import all_sequences
+from icgd.autoregression.theory import harmonic_sum
 from icgd.claims import Evidence, claim
 from icgd.evidence.autoregression.tools import (
     SKEWED,
@@ -138,3 +139,53 @@ def global_phase():
 @global_phase.fails_without("phases free to turn together (W = I instead)")
 def _no_phases():
     return _other_blocks(10)  # the enumeration for T = 5 uses tenth roots of unity
+
+
+# --- Erratum 7: kappa_3 has to be the same in both orders ----------------------------------------
+
+
+class Lopsided:
+    """Symmetric in every sign, equal kappas, yet E x_j^2 x_l^4 differs from E x_j^4 x_l^2."""
+
+    def points(self, d: int) -> tuple[np.ndarray, np.ndarray]:
+        """|x_1| = (0,2,0), (0,2,2), (2,2,0), (1,0,1), (2,1,2) with chances 27, 37, 37, 64, 64."""
+        sizes = np.array([[0, 2, 0], [0, 2, 2], [2, 2, 0], [1, 0, 1], [2, 1, 2]])
+        signs = np.stack(np.meshgrid(*[[-1, 1]] * 3), axis=-1).reshape(-1, 3)
+        points = (sizes[:, None] * signs).reshape(-1, 3).astype(float)
+        return points, np.repeat([27, 37, 37, 64, 64], 8) / (8 * 229)
+
+    def fourth_by_second(self) -> np.ndarray:
+        """The matrix of E x_j^4 x_l^2, zero on the diagonal: kappa_3 is the sum of a column."""
+        points, chances = self.points(3)
+        mixed = points.T**4 @ (chances[:, None] * points**2)
+        return mixed - np.diag(np.diag(mixed))
+
+
+def _lopsided(axis: int) -> Evidence:
+    """Gradients on the diagonal of W_KQ_32, beside Lemma 5.2 with sums along `axis`."""
+    law, T, (a, b) = Lopsided(), 5, START
+    x, weights = all_sequences(law, D, T)
+    grad_A, _ = gradients(
+        lambda A, B: direct_loss(A, B, x, weights=weights), *diagonal_blocks(D, a, b)
+    )
+    points, chances = law.points(D)
+    kappa_1, kappa_2 = chances @ points[:, 0] ** 4, chances @ points[:, 0] ** 6
+    sums = law.fourth_by_second().sum(axis)
+    c1 = (T - 2) * kappa_2 + harmonic_sum(T) * sums
+    predicted = b * (c1 * a * b - (T - 2) * kappa_1)
+    return Evidence(predicted, np.diag(grad_A[D:, :D]), tolerance=1e-12, relative=True)
+
+
+@claim(
+    "MO.erratum7",
+    kind="exact",
+    anchor=f"{CHAPTER}#mo-erratum-7",
+    statement="The pull on entry r of W_KQ_32 holds the sum of E x_j^2 x_r^4 over j, not over r.",
+)
+def erratum7():
+    return _lopsided(axis=1)
+
+
+@erratum7.fails_without("the order of the factors (kappa_3 as Assumption 4.1 defines it)")
+def _as_defined():
+    return _lopsided(axis=0)

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from icgd.autoregression import data, learners
+from icgd.autoregression import data, learners, theory
 from icgd.autoregression.blocks import diagonal_blocks, place_blocks
 from icgd.autoregression.models import predict
 from icgd.claims import Evidence, claim
@@ -95,6 +95,35 @@ def erratum4():
 @erratum4.fails_without("i as the index of the sum (t, as printed in the appendix)")
 def _printed():
     return _index(printed=True)
+
+
+# --- The product for all lengths is a harmonic mean ----------------------------------------------
+
+
+def _harmonic_mean(mean) -> Evidence:
+    """The product Theorem 4.1 ends at beside the best products for t = 2, ..., T - 1 alone."""
+    law, d, T = data.Gaussian(0.8), 5, 11
+    # A loss of one term has the slope and curvature of the difference of two of Eq. (2)'s losses.
+    slopes = np.array([theory.rates(law, d=d, T=t + 1) for t in range(2, T)])
+    c1, c2 = np.diff(slopes, axis=0, prepend=0.0).T
+    return Evidence(
+        mean(c2 / c1), theory.limit_product(law, d=d, T=T), tolerance=1e-12, relative=True
+    )
+
+
+@claim(
+    "MO.harmonic-mean",
+    kind="algebra",
+    anchor=f"{CHAPTER}#mo-harmonic-mean",
+    statement="The learned a b is the harmonic mean of the best products for each context length.",
+)
+def harmonic_mean():
+    return _harmonic_mean(lambda products: 1 / np.mean(1 / products))
+
+
+@harmonic_mean.fails_without("harmonic (an arithmetic mean instead)")
+def _arithmetic():
+    return _harmonic_mean(np.mean)
 
 
 # --- Appendix B.5: dense blocks give a preconditioned step ---------------------------------------
