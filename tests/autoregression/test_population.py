@@ -131,6 +131,8 @@ def test_impossible_moments_are_refused():
         def raw(self, r):
             return 9.0 if r == 4 else float(r % 2 == 0)
 
+    with pytest.raises(TypeError, match="method moment"):
+        PopulationLoss("gaussian", d=2, T=5)
     with pytest.raises(ValueError, match="finite moments up to order 6"):
         PopulationLoss(Heavy(), d=2, T=5)
     with pytest.raises(ValueError, match="moments must be those of a law"):

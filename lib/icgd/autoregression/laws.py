@@ -217,6 +217,11 @@ def checked_moment(law: InitialLaw, exponents: tuple[int, ...], d: int) -> float
 
     By Hoelder, |E[x_1^r1 ... x_n^rn]| <= E[x^6]^(r / 6), r the sum of the exponents, for even x^6.
     """
+    if not hasattr(law, "moment"):
+        raise TypeError(
+            f"a law must have a method moment(exponents, d), got {law!r}; "
+            "use a law of icgd.autoregression.data or see icgd.autoregression.laws."
+        )
     value = float(law.moment(exponents, d))
     bound = float(law.moment((HIGHEST,), d)) ** (sum(exponents) / HIGHEST)
     if not (math.isfinite(value) and math.isfinite(bound)):

@@ -39,9 +39,9 @@ class QuarticLoss:
         for row, (a, b) in enumerate(zip(k, l, strict=True)):
             block = pairs[a, :, b, :]
             rows[row] = (block[p, q] + block[q, p]) * (np.where(p == q, 0.5, 1.0) * (1 + (a != b)))
-        used = rows.any(axis=0)  # phases leave a third of the pairs with no term at all
+        used = rows.any(axis=0)  # the phases leave many pairs without any term
         self._M = torch.as_tensor(rows[:, used])
-        self._kk = torch.as_tensor(k), torch.as_tensor(l)
+        self._kk = torch.as_tensor(k * n + l)
         self._pq = torch.as_tensor(p[used]), torch.as_tensor(q[used])
 
     def __call__(
@@ -55,6 +55,7 @@ class QuarticLoss:
                 "build the loss for the d of the weights."
             )
         a = A.reshape(-1)
-        K = B.mT @ B
-        quartic = K[self._kk] @ (self._M @ (a[self._pq[0]] * a[self._pq[1]]))
+        K = (B.mT @ B).reshape(-1)
+        pairs = a.index_select(0, self._pq[0]) * a.index_select(0, self._pq[1])
+        quartic = K.index_select(0, self._kk) @ (self._M @ pairs)
         return quartic / 2 - B.reshape(-1) @ (self._N @ a) + self.constant
