@@ -155,3 +155,40 @@ def accumulation(
     ax.axhline(target, color="#444444", linestyle=":", linewidth=1.2, label=target_label)
     ax.set(xlabel=xlabel, ylabel=ylabel, xticks=np.arange(len(running)))
     ax.legend(fontsize=8)
+
+
+def orbits(ax: Axes, paths: dict[str, np.ndarray]) -> None:
+    """Complex sequences in the plane, joined in order; a large marker where each begins."""
+    for i, (name, z) in enumerate(paths.items()):
+        ax.plot(z.real, z.imag, MARKERS[i] + "-", color=COLOURS[i], lw=0.6, ms=3.5, label=name)
+        ax.plot(z.real[0], z.imag[0], MARKERS[i], color=COLOURS[i], ms=9)
+    ax.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
+    ax.legend()
+
+
+def portrait(
+    ax: Axes,
+    a: np.ndarray,
+    b: np.ndarray,
+    velocity: np.ndarray,
+    *,
+    product: float,
+    paths: dict[str, tuple[np.ndarray, np.ndarray]],
+) -> None:
+    """Stream lines of a flow over (a, b), its rest points a b = product, its saddle at the origin,
+    the line a + b = 0 that ends there, and trajectories with a marker at their start.
+
+    velocity: (2, len(b), len(a)).
+    """
+    ax.streamplot(a, b, *velocity, color="#999999", linewidth=0.6, arrowsize=0.7, density=1.1)
+    for sign in (-1, 1):
+        side = a[np.sign(a) == sign]
+        name = "minimisers" if sign > 0 else None
+        ax.plot(side, product / side, color=COLOURS[0], linewidth=2.4, label=name)
+    ax.plot(a, -a, "--", color=COLOURS[6], linewidth=1.4, label="a + b = 0")
+    ax.plot(0, 0, MARKERS[6], color=COLOURS[6], label="saddle")
+    for i, (name, (x, y)) in enumerate(paths.items(), start=1):
+        ax.plot(x, y, color=COLOURS[i], label=name)
+        ax.plot(x[0], y[0], MARKERS[i], color=COLOURS[i])
+    ax.set(xlim=(a[0], a[-1]), ylim=(b[0], b[-1]), xlabel="a", ylabel="b", aspect="equal")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
