@@ -116,12 +116,13 @@ def landscape(
     product: float,
     paths: dict[str, tuple[np.ndarray, np.ndarray]],
 ) -> None:
-    """Contours of a loss over (a, b), the curve a b = product, and descents that run on it.
+    """Contours of a loss over (α, β), the curve α β = product, and descents that run on it.
 
     excess: (len(b), len(a)) loss above its minimum, positive.
     """
-    levels = np.geomspace(max(excess.min(), excess.max() * 1e-4), excess.max(), 12)
-    ax.contour(a, b, excess, levels=levels, cmap="Greys_r", linewidths=0.8)
+    levels = np.geomspace(max(excess.min(), excess.max() * 1e-3), excess.max(), 12)
+    scale = mpl.colors.LogNorm(levels[0], 4 * levels[-1])  # the highest contour stays visible
+    ax.contour(a, b, excess, levels=levels, norm=scale, cmap="Greys_r", linewidths=0.8)
     for sign in (-1, 1):
         side = a[np.sign(a) == sign]
         ax.plot(
@@ -129,12 +130,12 @@ def landscape(
             product / side,
             color=COLOURS[0],
             linewidth=2.4,
-            label="minimisers, a b = η" if sign > 0 else None,
+            label="minimisers, α β = η" if sign > 0 else None,
         )
     for i, (name, (x, y)) in enumerate(paths.items(), start=1):
         ax.plot(x, y, color=COLOURS[i], label=name)
         ax.plot(x[0], y[0], MARKERS[i], color=COLOURS[i])
-    ax.set(xlim=(a[0], a[-1]), ylim=(b[0], b[-1]), xlabel="a", ylabel="b")
+    ax.set(xlim=(a[0], a[-1]), ylim=(b[0], b[-1]), xlabel="α", ylabel="β")
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 

@@ -59,14 +59,14 @@ def _learned(loss: Loss, d: int, step_size: float, starts=STARTS) -> Evidence:
     kind="trained",
     anchor=f"{CHAPTER}#os-theorem-1",
     statement="The global minimum of the pre-training loss is one step of gradient descent: the "
-    "exact loss, minimised from random weights, ends there every time.",
+    "exact loss at n = 7, d = 3, minimised from three random starts, ends there each time.",
 )
 def theorem1():
     loss = partial(population_loss, n=7, noise_var=NOISE)
     return _learned(loss, 3, theory.step_size(7, 3, NOISE))
 
 
-@theorem1.fails_without("covariates of covariance I (diag(1, 2, 3) instead)")
+@theorem1.fails_without("isotropy (Sigma = diag(1, 2, 3) and weights N(0, Sigma^-1) instead)")
 def _skewed_theorem1():
     covariance = np.diag([1.0, 2.0, 3.0])
     loss = partial(population_loss, n=7, noise_var=NOISE, covariance=covariance)
@@ -198,7 +198,7 @@ def _rank_one(losses) -> Evidence:
     kind="exact",
     anchor=f"{CHAPTER}#os-spurious-minimum",
     statement="Weights that step along a single direction are stationary; they are a local "
-    "minimum of the loss, and not a global one, when the noise is heavy and d <= 4.",
+    "minimum of the loss, and not a global one, under heavy noise if d is 2 or 3 (or 4, n >= 3).",
 )
 def spurious_minimum():
     return _rank_one(lambda s2: partial(population_loss, n=2, noise_var=s2))
