@@ -5,7 +5,7 @@ the arguments and calls it. Every prompt carries its own hidden weight vector.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -48,13 +48,14 @@ class Prompts:
     def d(self) -> int:
         return self.X.shape[2]
 
-    def tokens(self) -> Float[Tensor, "batch n+1 d+1"]:
-        """v_i = (x_i, y_i) for the examples, then the query token (x_query, 0)."""
+    def tokens(self) -> Float[Tensor, "batch tokens width"]:
+        """v_i = (x_i, y_i) for the examples, then (x_query, 0): T = n + 1 tokens of width s = d + 1."""
         examples = torch.cat([self.X, self.y[..., None]], dim=2)
         query = torch.nn.functional.pad(self.x_query, (0, 1))
         return torch.cat([examples, query[:, None]], dim=1)
 
 
+@runtime_checkable
 class Task(Protocol):
     """What `sample_prompts` needs of a task."""
 
@@ -126,8 +127,8 @@ def normal(*shape: int, generator: torch.Generator) -> Tensor:
 
 
 def label(
-    inputs: Float[Tensor, "batch n+1 d"],
-    targets: Float[Tensor, "batch n+1"],
+    inputs: Float[Tensor, "batch points d"],
+    targets: Float[Tensor, "batch points"],
     noise_var: float,
     w: Tensor | None,
     generator: torch.Generator,

@@ -69,7 +69,7 @@ def one_step_construction(d: int, step_size: float) -> LinearSelfAttention:
     return model
 
 
-def gram(prompts: Prompts) -> Float[Tensor, "batch d+1 d+1"]:
+def gram(prompts: Prompts) -> Float[Tensor, "batch s s"]:
     """G = sum_i v_i v_i^T over the examples, without the query."""
     examples = prompts.tokens()[:, :-1]
     return examples.mT @ examples
