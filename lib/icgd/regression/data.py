@@ -49,7 +49,7 @@ class Prompts:
         return self.X.shape[2]
 
     def tokens(self) -> Float[Tensor, "batch tokens width"]:
-        """v_i = (x_i, y_i) for the examples, then (x_query, 0): T = n + 1 tokens of width s = d + 1."""
+        """v_i = (x_i, y_i) for the n examples, then (x_query, 0); their width is d + 1."""
         examples = torch.cat([self.X, self.y[..., None]], dim=2)
         query = torch.nn.functional.pad(self.x_query, (0, 1))
         return torch.cat([examples, query[:, None]], dim=1)
