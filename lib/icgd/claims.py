@@ -8,7 +8,7 @@ a hypothesis dropped, which must not pass. Evidence functions live in `icgd.evid
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,8 +37,8 @@ class Evidence:
     relative: divide the error by max |predicted|.
     """
 
-    predicted: np.ndarray | float
-    measured: np.ndarray | float
+    predicted: Any  # whatever numpy can turn into an array; arrays once built
+    measured: Any
     tolerance: float | None = None
     relative: bool = False
     standard_error: float | None = None

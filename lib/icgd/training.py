@@ -114,8 +114,8 @@ def descend(
             )
         if step == 0 and last["norm"] == 0.0:
             raise ValueError(
-                "the starting point must not be stationary, got a gradient of exactly zero; "
-                "all-zero weights are a saddle of these losses, so start from random weights."
+                "the starting point must not be stationary, got a gradient of exactly zero; it is "
+                "a saddle (as all-zero weights are here) or optimal: start from random weights."
             )
         done = last["norm"] <= gradient_tolerance
         if step % every == 0 or step == steps or done:

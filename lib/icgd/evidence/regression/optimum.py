@@ -76,7 +76,9 @@ def _skewed_theorem1():
 @theorem1.fails_without("E[|x|^2 x x^T] a multiple of I")
 def _unequal_theorem1():
     loss, ratio = law(unequal).reduced_loss(), step_size_ratio(law(unequal))
-    return _learned(loss, 2, ratio, starts=[2])
+    # At d = 2 some starts end in a local minimum: only the best of several is the global one.
+    best = min(range(4), key=lambda seed: minimise(loss, 2, seed).losses[-1])
+    return _learned(loss, 2, ratio, starts=[best])
 
 
 # --- The step size and the minimum in closed form ------------------------------------------------
