@@ -74,6 +74,9 @@ def typeset(translator, node, display):
 def visit_inline(self, node):
     self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
     self.body.append(typeset(self, node, display=False) + "</span>")
+    after = node.next_node(descend=False, siblings=True)
+    if isinstance(after, nodes.Text) and after.astext()[:1] in tuple(".,;:!?)]’”"):
+        self.body.append("&#8288;")  # a formula is one box: no line may begin with its full stop
     raise nodes.SkipNode
 
 
