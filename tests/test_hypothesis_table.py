@@ -29,10 +29,11 @@ def test_rows_stand_under_their_theorem():
 @pytest.mark.parametrize(
     ("plain", "shown"),
     [
-        ("(n - 1 + s2) I)^-1", "(n - 1 + σ²) I)<sup>-1</sup>"),
+        ("(n - 1 + s2) I)^-1", "(n − 1 + σ²) I)<sup>−1</sup>"),
         ("E[beta beta^T], eta Sigma^+", "E[β β<sup>T</sup>], η Σ<sup>+</sup>"),
-        ("Sigma^(-1/2) x_1", "Σ<sup>-1/2</sup> x<sub>1</sub>"),
+        ("Sigma^(-1/2) x_1", "Σ<sup>−1/2</sup> x<sub>1</sub>"),
         ("a < b & c", "a &lt; b &amp; c"),
+        ("d >= 2, w.x +-1", "d ≥ 2, w·x ±1"),
     ],
 )
 def test_formulas_in_plain_letters_are_set(plain, shown):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from icgd.claims import registry
 
-_SYMBOLS = {"Sigma": "Σ", "sigma": "σ", "beta": "β", "eta": "η", "s2": "σ²", "+-": "±", "->": "→"}
+_SYMBOLS = {"Sigma": "Σ", "sigma": "σ", "beta": "β", "eta": "η", "s2": "σ²", "+-": "±", ">=": "≥"}
 _POWER = re.compile(r"\^(?:\(([^()]*)\)|(-?\d+|\+|T))")
 _INDEX = re.compile(r"_(\w)")
 
@@ -61,9 +61,10 @@ def typeset(text: str) -> str:
     """HTML for a formula in plain letters.
 
     >>> typeset("E[|x|^2 x x^T], Sigma^(-1/2) x_1")
-    'E[|x|<sup>2</sup> x x<sup>T</sup>], Σ<sup>-1/2</sup> x<sub>1</sub>'
+    'E[|x|<sup>2</sup> x x<sup>T</sup>], Σ<sup>−1/2</sup> x<sub>1</sub>'
     """
     for plain, symbol in _SYMBOLS.items():
         text = text.replace(plain, symbol)
-    text = _POWER.sub(lambda m: f"<sup>{m[1] or m[2]}</sup>", html.escape(text, quote=False))
+    text = html.escape(text.replace(" -", " −").replace("w.x", "w·x"), quote=False)
+    text = _POWER.sub(lambda m: f"<sup>{(m[1] or m[2]).replace('-', '−')}</sup>", text)
     return _INDEX.sub(r"<sub>\1</sub>", text)
