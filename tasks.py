@@ -40,7 +40,7 @@ HTML = BUILD / "html"
 # in a chapter, but in none of these.
 BOOK_INPUTS = (
     *("lib", "data", "_ext", "_templates", "assets", "_config.yml", "_toc.yml"),
-    *("constraints.txt", "pyproject.toml", "tasks.py"),
+    *("constraints.txt", "pyproject.toml", "tasks.py", "tools"),
 )
 # Suites that are run a second time with the shapes in every signature checked.
 SHAPE_CHECKED_TESTS = ("tests/regression", "tests/autoregression")
@@ -244,6 +244,8 @@ def build_book():
     pages = hash_of_files(ROOT, ["chapters"])
     fresh = prepare_build(BUILD, inputs, pages)
     say("Building the book" + (" (nothing has changed)" if fresh else ", executing its chapters"))
+    if not fresh:  # what it cannot execute, Jupyter Book tries again and reports
+        run([PYTHON, ROOT / "tools/execute_chapters.py"], env=comparable_environment())
     jupyter_book = "from jupyter_book.cli.main import main; main()"
     command = [str(PYTHON), "-c", jupyter_book, "build", ".", "-W", "--keep-going"]
     log = []
