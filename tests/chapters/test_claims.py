@@ -4,9 +4,8 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 import icgd.evidence  # noqa: F401, registers the claims
+import pytest
 from icgd.claims import registry
 from icgd.ledger import load_results
 
