@@ -108,3 +108,25 @@ def test_use_style_sets_what_it_says():
         figures.use_style()
         assert plt.rcParams["figure.facecolor"] == "none"
         assert plt.rcParams["svg.hashsalt"] == "icgd"
+
+
+def test_orbits_draw_each_sequence_and_its_start(ax):
+    z = np.exp(0.3j * np.arange(7))
+    unchanged(figures.orbits, ax, {"one": z, "two": 2 * z})
+    assert len(ax.lines) == 4
+    np.testing.assert_array_equal(ax.lines[2].get_xdata(), 2 * z.real)
+    np.testing.assert_array_equal(ax.lines[3].get_xdata(), [2.0])
+    assert labels(ax) == ["one", "two"]
+
+
+def test_portrait_draws_rest_points_and_paths(ax):
+    grid = np.linspace(-2, 2, 11)
+    flow = np.stack(np.broadcast_arrays(grid[:, None], grid[None, :]))
+    path = np.array([0.5, 1.0]), np.array([0.2, 0.5])
+    unchanged(figures.portrait, ax, grid, grid, flow, product=0.5, paths={"run": path})
+    lines = {line.get_label(): line for line in ax.lines}
+    right = lines["minimisers"]
+    np.testing.assert_allclose(right.get_xdata() * right.get_ydata(), 0.5)
+    np.testing.assert_array_equal(lines["a + b = 0"].get_ydata(), -grid)
+    np.testing.assert_array_equal(lines["run"].get_ydata(), path[1])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("a", "b")
