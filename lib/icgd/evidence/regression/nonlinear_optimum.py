@@ -60,7 +60,7 @@ def one_axis_moments() -> TokenMoments:
     return TokenMoments.enumerate(covariates, torch.stack([cube, -cube]), halves, noise=NOISE)
 
 
-@theorem3.fails_without("symmetry under negation (w.x with E[w] = 0.8 e_1): even terms are used")
+@theorem3.fails_without("both symmetries (w.x with E[w] = 0.8 e_1): even terms are used")
 def _with_mean():
     return _learned(with_mean().moments(), theory.step_size(5, D, NOISE))
 
