@@ -2,9 +2,10 @@
 
 import re
 
-import icgd.evidence.regression  # noqa: F401  registers the claims
 import numpy as np
 import pytest
+
+import icgd.evidence.regression  # noqa: F401  registers the claims
 from icgd import claims
 from icgd.claims import ClaimError, Evidence, check, claim, registry, verify
 

@@ -4,8 +4,9 @@ import doctest
 import importlib
 import pkgutil
 
-import icgd
 import pytest
+
+import icgd
 
 MODULES = [module.name for module in pkgutil.walk_packages(icgd.__path__, "icgd.")]
 

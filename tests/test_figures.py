@@ -5,6 +5,7 @@ import copy
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+
 from icgd import figures
 
 X = np.linspace(1.0, 7.0, 13)

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-import icgd.evidence
 import pytest
+
+import icgd.evidence
 from icgd.claims import registry
 from icgd.evidence.regression.hypotheses import hypothesis_table
 from icgd.hypothesis_table import HypothesisTable, typeset

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from bs4 import BeautifulSoup
+
 from icgd import claims
 from icgd.claims import ClaimError, Evidence, claim
 from icgd.ledger import Ledger, Result, load_results

@@ -5,8 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from icgd.training import DivergenceError, descend, flow
 from scipy.linalg import expm
+
+from icgd.training import DivergenceError, descend, flow
 
 H = torch.tensor([[2.0, 0.5, 0.0], [0.5, 1.0, -0.2], [0.0, -0.2, 0.3]], dtype=torch.float64)
 CENTRE = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)

@@ -12,6 +12,7 @@ import json
 from pathlib import Path
 
 import torch
+
 from icgd.autoregression import data, experiments
 from icgd.autoregression.empirical import EmpiricalLoss
 

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+
 from icgd.autoregression import data
 
 

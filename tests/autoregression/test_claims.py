@@ -1,7 +1,8 @@
 import json
 
-import icgd.evidence.autoregression  # noqa: F401
 import pytest
+
+import icgd.evidence.autoregression  # noqa: F401
 from icgd.claims import registry, verify
 
 CLAIMS = sorted(id for id in registry() if id.startswith("MO."))

@@ -2,6 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from icgd.autoregression import counting
 
 

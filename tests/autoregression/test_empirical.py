@@ -1,5 +1,6 @@
 import pytest
 import torch
+
 from icgd.autoregression import data
 from icgd.autoregression.direct import direct_loss
 from icgd.autoregression.empirical import EmpiricalLoss, bytes_needed

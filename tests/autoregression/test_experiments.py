@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+
 from icgd.autoregression import experiments, theory
 from icgd.training import DivergenceError
 

@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
+
 from icgd.autoregression import blocks as blocks_of
 from icgd.autoregression import data
 from icgd.autoregression.full_one import full_one_flow, power_sum_mean

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
+
 from icgd.autoregression import laws
 
 

@@ -1,5 +1,6 @@
 import pytest
 import torch
+
 from icgd.autoregression import blocks as blocks_of
 from icgd.autoregression import data, learners, models
 

@@ -1,5 +1,6 @@
 import pytest
 import torch
+
 from icgd.autoregression import data, models
 from icgd.autoregression.direct import direct_loss
 from icgd.autoregression.normalisation import constant, context_pairs, rho_values

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
+
 from icgd.autoregression import data, laws
 from icgd.autoregression.blocks import diagonal_blocks
 from icgd.autoregression.direct import direct_loss

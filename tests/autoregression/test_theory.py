@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 import torch
+from scipy.integrate import solve_ivp
+
 from icgd.autoregression import blocks as blocks_of
 from icgd.autoregression import data, models, theory
 from icgd.autoregression.enumeration import all_sequences
 from icgd.autoregression.normalisation import constant, context_pairs
 from icgd.autoregression.population import PopulationLoss
 from icgd.training import descend
-from scipy.integrate import solve_ivp
 
 
 def gradients(law, d, T, a, b, rho=context_pairs):

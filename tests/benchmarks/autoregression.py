@@ -34,6 +34,7 @@ BOUNDS = {  # what the course asks of each row: processor seconds, peak megabyte
 
 def sequences(law, batch, d, T):
     import torch
+
     from icgd.autoregression import data
 
     g = torch.Generator().manual_seed(0)
@@ -68,6 +69,7 @@ def clock(work, repeats=1):
 def prefix_step(batch, d=5, T=100):
     """Eq. (1) for every prefix afresh, one gradient of Eq. (2)."""
     import torch
+
     from icgd.autoregression.data import embed
 
     E = embed(gaussian(batch, d, T)).to(torch.complex64).mT.contiguous()  # (batch, 3d, T)
@@ -111,6 +113,7 @@ def epochs(batch, d=5, T=100):
 
 def all_runs():
     import torch
+
     from icgd.autoregression import experiments
 
     return clock(lambda: experiments.train_all(generator=torch.Generator().manual_seed(1)))
@@ -126,6 +129,7 @@ def build(d=5, T=100, law="Gaussian"):
 
 def evaluate(d=5, T=100, law="Gaussian"):
     import torch
+
     from icgd.autoregression import data
     from icgd.autoregression.blocks import gaussian_blocks
     from icgd.autoregression.population import PopulationLoss

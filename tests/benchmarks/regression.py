@@ -18,6 +18,7 @@ from functools import partial
 
 import numpy as np
 import torch
+
 from icgd.regression import models, theory
 from icgd.regression.data import LinearTask, normal, sample_prompts
 from icgd.regression.population import population_loss

@@ -4,8 +4,9 @@ import json
 import re
 from pathlib import Path
 
-import icgd.evidence  # noqa: F401, registers the claims
 import pytest
+
+import icgd.evidence  # noqa: F401, registers the claims
 from icgd.claims import registry
 from icgd.ledger import load_results
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from icgd.regression import enumeration, learners, models, theory
 from icgd.regression.data import LinearTask, Prompts, SkewedTask, sample_prompts
 from icgd.regression.population import population_loss

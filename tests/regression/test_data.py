@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from icgd.regression.data import LinearTask, SkewedTask, label, normal, sample_prompts
 
 BATCH, N, D, NOISE = 20_011, 5, 3, 0.7

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from torch.autograd.functional import hessian
+
 from icgd.claims import registry, verify
 from icgd.evidence.regression import edges
 from icgd.evidence.regression.minimum import global_minimum
 from icgd.regression import theory
-from torch.autograd.functional import hessian
 
 CLAIMS = [id for id, item in registry().items() if item.evidence.__module__.endswith(".edges")]
 

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+
 from icgd.regression import enumeration, models
 from icgd.regression.data import normal
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from icgd.regression import learners
 from icgd.regression.data import LinearTask, Prompts, normal, sample_prompts
 

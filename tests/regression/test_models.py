@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from icgd.regression import models
 from icgd.regression.data import LinearTask, Prompts, normal, sample_prompts
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from icgd.claims import registry, verify
 from icgd.evidence.regression import minimum, nonlinear, nonlinear_optimum
 from icgd.regression import counterexamples, enumeration, families, theory

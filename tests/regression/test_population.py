@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from icgd.regression.data import LinearTask, SkewedTask, normal, sample_prompts
 from icgd.regression.enumeration import Rule, enumerate_prompts, gauss_hermite
 from icgd.regression.population import population_loss

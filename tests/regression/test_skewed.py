@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+
 from icgd.claims import registry, verify
 from icgd.evidence.regression import errata, minimum, preconditioning
 from icgd.evidence.regression.preconditioning import law, root

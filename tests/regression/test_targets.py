@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+
 from icgd.regression import counterexamples, families, learners, references, targets
 from icgd.regression.data import normal, sample_prompts
 from icgd.regression.enumeration import gauss_hermite

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from scipy import integrate, optimize, stats
+
 from icgd.regression import learners, theory
 from icgd.regression.data import LinearTask, sample_prompts
 from icgd.regression.enumeration import enumerate_prompts, gauss_hermite
 from icgd.regression.population import population_loss
-from scipy import integrate, optimize, stats
 
 NOISES = [0.0, 0.3, 1.7]
 

@@ -6,6 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from torch.autograd.functional import hessian
+
 from icgd.claims import registry, verify
 from icgd.evidence.regression import hypotheses, hypotheses_linear, minimum, unified
 from icgd.evidence.regression.unified import LinearLaw
@@ -15,7 +17,6 @@ from icgd.regression.enumeration import enumerate_prompts, gauss_hermite
 from icgd.regression.families import Polynomial
 from icgd.regression.moments import TokenMoments, gaussian_noise
 from icgd.regression.population import population_loss
-from torch.autograd.functional import hessian
 
 CLAIMS = [
     id

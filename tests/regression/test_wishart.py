@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import integrate, special, stats
+
 from icgd.regression import wishart
 from icgd.regression.wishart import expected_trace
-from scipy import integrate, special, stats
 
 SIZES = [(1, 1), (2, 1), (1, 2), (7, 3), (3, 7), (5, 5), (11, 4), (4, 11), (10, 10), (20, 10)]
 
