@@ -71,12 +71,23 @@ def typeset(translator, node, display):
         return f'<code class="katex-error">{translator.encode(tex)}</code>'
 
 
+def keep_stops(app, doctree, docname):
+    """Tie a short formula to the punctuation behind it.
+
+    KaTeX sets a formula in boxes, and browsers break lines between a box and a full stop.
+    """
+    for formula in list(doctree.findall(nodes.math)):
+        text = formula.next_node(descend=False, siblings=True)
+        stops = re.match(r"[.,;:!?)\]’”]+", text) if isinstance(text, nodes.Text) else None
+        if stops and len(formula.astext()) <= 36:  # a longer one may have to break itself
+            parent, at = formula.parent, formula.parent.index(formula)
+            kept = nodes.inline("", "", formula, nodes.Text(stops[0]), classes=["nobreak"])
+            parent[at : at + 2] = [kept, nodes.Text(text[stops.end() :])]
+
+
 def visit_inline(self, node):
     self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
     self.body.append(typeset(self, node, display=False) + "</span>")
-    after = node.next_node(descend=False, siblings=True)
-    if isinstance(after, nodes.Text) and after.astext()[:1] in tuple(".,;:!?)]’”"):
-        self.body.append("&#8288;")  # a formula is one box: no line may begin with its full stop
     raise nodes.SkipNode
 
 
@@ -129,5 +140,6 @@ def setup(app):
     app.add_config_value("katex_url", "vendor/katex", "html")  # the same folder under _static
     app.add_config_value("katex_macros", {}, "env")
     app.connect("builder-inited", start)
+    app.connect("doctree-resolved", keep_stops)
     app.connect("html-page-context", page_context)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
