@@ -170,7 +170,8 @@ def report(work, arguments):
     unit = (
         1e6 if sys.platform == "darwin" else 1e3
     )  # ru_maxrss: bytes on macOS, kilobytes elsewhere
-    print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit]))
+    peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)
+    print(json.dumps([float(f"{seconds:.3g}"), peak]))  # more digits would mean nothing
 
 
 def table(batch, repeats):
