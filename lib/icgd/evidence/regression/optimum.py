@@ -30,7 +30,7 @@ def minimise(loss: Loss, d: int, seed: int) -> Trajectory:
     start = random_reduced(d, seed, scale=0.1)
     heavy_ball = partial(torch.optim.SGD, momentum=0.9)
     end = descend(
-        loss, start, step_size=3e-3, steps=20_000, optimizer=heavy_ball, gradient_tolerance=1e-7
+        loss, start, step_size=6e-3, steps=20_000, optimizer=heavy_ball, gradient_tolerance=1e-7
     )
     if not end.converged:
         raise RuntimeError(f"the descent from seed {seed} stopped at gradient {end.gradient_norm}.")
