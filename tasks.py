@@ -360,7 +360,8 @@ def test(args):
     pytest = [PYTHON, "-m", "pytest", *args.extra]
     own = ["tests", "lib/icgd", "--doctest-modules", "-n", "2", "--dist", "loadfile"]
     notebooks = ["--nbval-lax", "chapters", "--nbval-sanitize-with", "tests/chapters/sanitize.cfg"]
-    notebooks += ["--nbval-cell-timeout=120", "-n", "2", "--dist", "loadfile"]
+    # One kernel after another: two processes that start kernels at once can be given the same port.
+    notebooks += ["--nbval-cell-timeout=120"]
     # evidence runs in the first pass; what shapes go through it is the same a second time
     shapes = ["--jaxtyping-packages=icgd,beartype.beartype", "-m", "not bad_input", *shaped]
     shapes += ["-k", "not claim", "-n", "2", "--dist", "loadfile"]
