@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from jaxtyping import Float
 from numpy.polynomial import legendre
 
 from icgd import validation
@@ -33,9 +34,28 @@ def expected_trace(g: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> flo
     >>> round(expected_trace(lambda x: 1 / x, 7, 3), 12)  # E tr (X^T X)^-1 = d / (n - d - 1)
     1.0
     """
+    x, weights = spectral_rule(n, d)
+    return float(weights @ np.asarray(g(x)))
+
+
+def spectral_rule(
+    n: int, d: int
+) -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nodes"]]:
+    """(x, weights) with E tr g(X^T X) = sum_i weights_i g(x_i), for `expected_trace`'s g.
+
+    The weights are the mean density of the eigenvalues, times the quadrature's.
+
+    Raises:
+        ArithmeticError: as for `expected_trace`.
+
+    >>> x, weights = spectral_rule(7, 3)
+    >>> round(float(weights.sum()), 12), round(float(weights @ x), 12)  # d eigenvalues, n d
+    (3.0, 21.0)
+    """
     n, d = validation.positive_int("n", n), validation.positive_int("d", d)
     if n < d:  # X X^T has the same positive eigenvalues; the other d - n are zero
-        return expected_trace(g, d, n) + (d - n) * float(g(np.zeros(1))[0])
+        x, weights = spectral_rule(d, n)
+        return np.append(x, 0.0), np.append(weights, float(d - n))
     # x = u^4 makes the weight smooth at 0 for every n - d, and the nodes dense there. Singular
     # values of X are within sqrt(n) +- (sqrt(d) + 10), but for a chance below 1e-20.
     low = max(0.0, np.sqrt(n) - np.sqrt(d) - 10) ** 0.5
@@ -48,30 +68,21 @@ def expected_trace(g: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> flo
     weight = np.exp(log_weight - log_weight.max())
     # Any basis of polynomials will do. Orthonormal for weight^2, it keeps S well conditioned.
     f = _orthonormal(x / x.max(), weight * np.sqrt(q), d) / np.sqrt(q)[:, None]
-
-    def pairing(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """int int sign(y - x) left_i(x) right_j(y) dx dy, with int left_i up to y by J."""
-        return (2 * J @ left - q @ left).T @ (q[:, None] * right)
-
-    def bordered(matrix: np.ndarray, edge: np.ndarray) -> np.ndarray:
-        """For odd d, the antisymmetric matrix with one more row and column."""
-        if d % 2 == 0:
-            return matrix
-        return np.block([[matrix, edge[:, None]], [-edge[None, :], np.zeros((1, 1))]])
-
-    S = bordered(pairing(f, f), q @ f)
-
-    def trace(g_x: np.ndarray) -> float:
-        gf = g_x[:, None] * f
-        dS = bordered(pairing(gf, f) + pairing(f, gf), q @ gf)
-        return float(np.trace(np.linalg.solve(S, dS)) / 2)
-
-    if not abs(trace(x) / (n * d) - 1) < 1e-10:
+    # signed(y) = int sign(y - x) f(x) dx at each node y, where int f up to y is J @ f.
+    signed = 2 * J @ f - q @ f
+    S, edge = signed.T @ (q[:, None] * f), q @ f
+    if d % 2:  # for odd d, the antisymmetric matrix with one more row and column
+        S = np.block([[S, edge[:, None]], [-edge[None, :], np.zeros((1, 1))]])
+    inverse = np.linalg.inv(S)
+    # tr(S^-1 S') / 2 is linear in g: collect what multiplies g at each node.
+    core, border = inverse[:d, :d], inverse[:d, d:]
+    weights = q * (((f @ core) * signed).sum(1) - (f @ border).sum(1))
+    if not abs(weights @ x / (n * d) - 1) < 1e-10:
         raise ArithmeticError(
-            f"E tr X^T X must come out as n d = {n * d}, got {trace(x):.12g}: n = {n}, d = {d} are "
-            "too large for this quadrature; average over sampled matrices instead."
+            f"E tr X^T X must come out as n d = {n * d}, got {weights @ x:.12g}: n = {n}, d = {d} "
+            "are too large for this quadrature; average over sampled matrices instead."
         )
-    return trace(g(x))
+    return x, weights
 
 
 def _orthonormal(x: np.ndarray, start: np.ndarray, count: int) -> np.ndarray:
