@@ -1,7 +1,8 @@
 """What a page loads, cut to what it uses.
 
 - sphinx-thebe's scripts go: they are added even when thebe is off, and throw on every page;
-- sphinx-design's script for tabs goes where a page has no tabs;
+- sphinx-design's script for tabs goes where a page has no tabs, our script for explorers likewise;
+- the state of ipywidgets goes: in the pages explorers are ready frames, without a widget manager;
 - the scripts that remain are deferred: their order is kept, and nothing delays the first paint;
 - ids that sphinx-proof and sphinx-exercise give to every box go: an id names one thing;
 - images get their width and height, so that nothing moves when they arrive, and load when near.
@@ -24,7 +25,13 @@ REPEATED_ID = re.compile(r' id="(?:proof|(?:proof|exercise|solution)-content)"')
 def is_unused(script, body):
     name, text = str(script.filename or ""), script.attributes.get("body") or ""
     is_thebe = "thebe" in name or "THEBE_JS_URL" in text
-    return is_thebe or ("design-tabs" in name and "sd-tab-" not in body)
+    is_state = script.attributes.get("type") == "application/vnd.jupyter.widget-state+json"
+    return (
+        is_thebe
+        or is_state
+        or ("design-tabs" in name and "sd-tab-" not in body)
+        or (name.startswith("explorers.js") and "data-explorer=" not in body)
+    )
 
 
 def deferred(script):

@@ -1,0 +1,129 @@
+"""What an explorer is in the built page: frames as SVG text, packed, beside native controls.
+
+Neighbouring frames share most of their elements, so each element is stored once and a frame is a
+list of their numbers (`pack`); `assets/explorers.js` puts them together again.
+"""
+
+import html
+import io
+import json
+import re
+import urllib.parse
+
+#: Verdana has the widths of DejaVu Sans, which figures are laid out with.
+FONTS = "'DejaVu Sans', Verdana, sans-serif"
+POINT = 4 / 3  # CSS pixels
+
+
+def lean_svg(figure) -> str:
+    """The figure as short SVG text: no metadata, one decimal, text as text, unused ids dropped."""
+    out = io.StringIO()
+    figure.savefig(out, format="svg", metadata={"Date": None}, transparent=True)
+    svg = out.getvalue()
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.S)
+    svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
+    svg = re.sub(r"(font(?:-family)?: (?:[\d.]+px )?)'[^;\"]*sans-serif", rf"\1{FONTS}", svg)
+    used = set(re.findall(r"#([\w-]+)", svg))
+    svg = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", svg)
+    return re.sub(r"\s+", " ", re.sub(r">\s+<", "><", svg)).strip()
+
+
+def pack(svgs: list[str]) -> tuple[list[str], list[list[int]]]:
+    """(elements, frames): every different element once, and each frame as a list of them.
+
+    >>> pack(["<g><a/></g>", "<g><b/></g>"])
+    (['<g>', '<a/>', '</g>', '<b/>'], [[0, 1, 2], [0, 3, 2]])
+    """
+    number, frames = {}, []
+    for svg in svgs:
+        parts = re.findall(r"[^>]*>", svg)
+        frames.append([number.setdefault(part, len(number)) for part in parts])
+    return list(number), frames
+
+
+def figure(explorer) -> str:
+    """The explorer's `<figure>`: picture, controls, numbers, caption, and the packed frames."""
+    frame = explorer.first
+    controls = "".join(
+        control_row(f"explorer-{explorer.name}-{key}", control)
+        for key, control in explorer.controls.items()
+    )
+    elements, frames = pack([frame.svg for frame in explorer.frames])
+    data = {
+        "sizes": [len(control.values) for control in explorer.controls.values()],
+        "elements": elements,
+        "frames": frames,
+        "alts": [frame.alt for frame in explorer.frames],
+        "readouts": [list(frame.readout.values()) for frame in explorer.frames],
+    }
+    packed = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return (
+        f'<figure class="explorer" {attributes(explorer)}>{picture(frame)}'
+        '<fieldset class="explorer-controls" disabled>'
+        f'<legend class="explorer-name">Controls of the explorer</legend>{controls}</fieldset>'
+        f"{readout(frame)}"
+        '<noscript><p class="explorer-still">The controls need JavaScript. Without it this is the'
+        " explorer's first picture; the numbered figures of the chapter show more.</p></noscript>"
+        f"<figcaption>{caption(explorer)}</figcaption>"
+        f'<script type="application/json">{packed}</script></figure>'
+    )
+
+
+def attributes(explorer) -> str:
+    name, claim = html.escape(explorer.name), html.escape(explorer.claim)
+    return f'data-explorer="{name}" data-claim="{claim}"'
+
+
+def control_row(name: str, control) -> str:
+    """A label, the native input it belongs to, and what the input says."""
+    label = f'<label for="{name}">{html.escape(control.label)}</label>'
+    inputs = select if control.native == "select" else slider
+    return f'<div class="explorer-control">{label}{inputs(name, control)}</div>'
+
+
+def slider(name: str, control) -> str:
+    texts = [" ".join([text, control.unit]).strip() for text in control.texts()]
+    start = list(control.values).index(control.start)
+    now, all_texts = html.escape(texts[start]), html.escape(json.dumps(texts, ensure_ascii=False))
+    spoken = html.escape(f"Play {control.label}")
+    play = f'<button type="button" class="explorer-play" aria-label="{spoken}">Play</button>'
+    return (
+        f'<input type="range" id="{name}" min="0" max="{len(texts) - 1}" step="1" value="{start}"'
+        f' autocomplete="off" aria-valuetext="{now}" data-texts="{all_texts}">'
+        f'<output for="{name}" aria-live="off">{now}</output>{play if control.plays else ""}'
+    )
+
+
+def select(name: str, control) -> str:
+    options = "".join(
+        f'<option value="{i}"{" selected" * (text == control.start)}>{html.escape(text)}</option>'
+        for i, text in enumerate(control.texts())
+    )
+    return f'<select id="{name}" autocomplete="off">{options}</select>'
+
+
+def picture(frame) -> str:
+    """The frame as an image, with its size, so that nothing moves when it is decoded."""
+    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', frame.svg).groups()
+    width, height = (round(float(side) * POINT) for side in box)
+    source = "data:image/svg+xml," + urllib.parse.quote(frame.svg, safe=" !'()*,-./:;=?@_~")
+    return (
+        f'<img class="explorer-picture" width="{width}" height="{height}"'
+        f' alt="{html.escape(frame.alt)}" src="{source}">'
+    )
+
+
+def readout(frame) -> str:
+    rows = "".join(
+        f"<div><dt>{html.escape(label)}</dt><dd>{html.escape(text)}</dd></div>"
+        for label, text in frame.readout.items()
+    )
+    return f'<dl class="explorer-readout" aria-live="polite" aria-atomic="true">{rows}</dl>'
+
+
+def caption(explorer) -> str:
+    return f"<p>{html.escape(explorer.caption)} (Claim {html.escape(explorer.claim)}.)</p>"
+
+
+def message(text: str) -> str:
+    return f'<p role="alert">{html.escape(text)}</p>'
