@@ -79,6 +79,11 @@ def test_settings_do_not_import_each_other(one, other):
         assert not in_package(imports(name), other, *above), name
 
 
+@pytest.mark.parametrize("name", matching(lambda name: not is_in(name, "icgd.exercises")))
+def test_nothing_rests_on_the_exercises(name):
+    assert not in_package(imports(name), "icgd.exercises")
+
+
 @pytest.mark.parametrize("name", matching(lambda name: name != "icgd.explorers"))
 def test_only_explorers_imports_widgets(name):
     assert not in_package(imports(name), "ipywidgets")
