@@ -146,7 +146,7 @@ def flow(
 
     Args:
         loss: returns a scalar and must give the same value for the same parameters.
-        params: dict or tuple of float64 tensors, the point at `times[0]`.
+        params: dict or tuple of float64 tensors, on any device, the point at `times[0]`.
         times: increasing times at which the flow is wanted, in units of loss^-1 params^2.
         gradient_tolerance: what `converged` compares the final norm of the gradient with.
         method, rtol, atol: see `scipy.integrate.solve_ivp`. These flows are stiff, so the default
@@ -157,7 +157,7 @@ def flow(
     times = validation.increasing("times", times)
     gradient_tolerance = validation.non_negative("gradient_tolerance", gradient_tolerance)
     start, call, pack = _open(loss, params)
-    sizes = [t.numel() for t in start]
+    sizes, device = [t.numel() for t in start], start[0].device
 
     def unpack(flat: Tensor) -> list[Tensor]:
         return [p.view_as(t) for p, t in zip(torch.split(flat, sizes), start, strict=True)]
@@ -166,9 +166,9 @@ def flow(
         return call(unpack(flat))
 
     def evaluate(time: float, flat: np.ndarray) -> tuple[float, np.ndarray]:
-        point = torch.tensor(flat, requires_grad=True)
+        point = torch.tensor(flat, requires_grad=True, device=device)
         value = flat_loss(point)
-        gradient = torch.autograd.grad(value, point)[0].numpy()
+        gradient = torch.autograd.grad(value, point)[0].cpu().numpy()
         if not np.isfinite(value.item()) or not np.isfinite(gradient).all():
             raise DivergenceError(
                 f"the loss must stay finite, got {value.item()} at time {time:.6g}; "
@@ -183,12 +183,13 @@ def flow(
             return -evaluate(time, flat)[1]
 
         def jacobian(time: float, flat: np.ndarray) -> np.ndarray:
-            return -hessian(flat_loss, torch.tensor(flat), vectorize=True).numpy()
+            point = torch.tensor(flat, device=device)
+            return -hessian(flat_loss, point, vectorize=True).cpu().numpy()
 
         options = {"rtol": rtol, "atol": atol}
         if method in ("LSODA", "BDF", "Radau") and sum(sizes) <= _MAX_HESSIAN:
             options["jac"] = jacobian
-        flat0 = torch.cat([t.detach().reshape(-1) for t in start]).numpy()
+        flat0 = torch.cat([t.detach().reshape(-1) for t in start]).cpu().numpy()
         solution = solve_ivp(velocity, (times[0], times[-1]), flat0, method, times, **options)
     if not solution.success:
         raise DivergenceError(
@@ -199,7 +200,7 @@ def flow(
     norm = float(np.linalg.norm(values[-1][1]))
     return Trajectory(
         times=times,
-        params=pack([unpack(torch.tensor(y)) for y in solution.y.T]),
+        params=pack([unpack(torch.tensor(y, device=device)) for y in solution.y.T]),
         losses=np.array([value for value, _ in values]),
         gradient_norm=norm,
         converged=norm <= gradient_tolerance,

@@ -123,7 +123,7 @@ def generator(value: torch.Generator) -> torch.Generator:
 
 def finite_matrix(name: str, value, d: int) -> np.ndarray:
     """`value` as a float64 array (d, d) without NaN or infinity."""
-    matrix = np.asarray(value.detach().numpy() if isinstance(value, Tensor) else value)
+    matrix = np.asarray(value.detach().cpu().numpy() if isinstance(value, Tensor) else value)
     if matrix.dtype != np.float64:
         raise TypeError(
             f"{name} must be a float64 matrix, got dtype {matrix.dtype}; convert it with "

@@ -10,11 +10,13 @@ from torch import Tensor
 from icgd import validation
 
 
-def diagonal_blocks(d: int, a: float, b: float) -> tuple[Tensor, Tensor]:
+def diagonal_blocks(
+    d: int, a: float, b: float, *, device: str | torch.device | None = None
+) -> tuple[Tensor, Tensor]:
     """The blocks (A, B) of MO, Assumption 3.1: A = [[0, 0], [a I, 0]], B = [b I, 0]."""
     d = validation.positive_int("the dimension d", d)
     a, b = validation.finite_float("a", a), validation.finite_float("b", b)
-    eye = torch.eye(d, dtype=torch.float64)
+    eye = torch.eye(d, dtype=torch.float64, device=device)
     return place_blocks(a * eye, b * eye)
 
 

@@ -23,9 +23,15 @@ class Contraction:
 
     Args:
         coefficients: for each partition an array (2,) * 6 over alpha, beta, gamma, alpha', ...
+        device: where they are kept; A and K must live there.
     """
 
-    def __init__(self, coefficients: dict[Partition, np.ndarray]):
+    def __init__(
+        self,
+        coefficients: dict[Partition, np.ndarray],
+        *,
+        device: str | torch.device | None = None,
+    ):
         merged: dict[tuple[str, str], np.ndarray] = {}
         for sigma, table in coefficients.items():
             # (alpha alpha') x (beta gamma) x (beta' gamma')
@@ -39,7 +45,8 @@ class Contraction:
         for k_term in sorted({key[0] for key in merged}):
             pairs = sorted(p for kt, p in merged if kt == k_term)
             matrices = [merged[k_term, p].reshape(4, 16) for p in pairs]
-            self._groups[k_term] = pairs, torch.as_tensor(np.concatenate(matrices, axis=1))
+            joined = torch.as_tensor(np.concatenate(matrices, axis=1), device=device)
+            self._groups[k_term] = pairs, joined
 
     def __call__(
         self, A: Float[Tensor, "two_d two_d"], K: Float[Tensor, "two_d two_d"]
@@ -48,7 +55,7 @@ class Contraction:
         d = len(A) // 2
         A = A.reshape(2, d, 2, d).transpose(1, 2)  # beta, gamma, l, m
         K = K.reshape(2, d, 2, d).transpose(1, 2)  # alpha, alpha', k, k'
-        total = torch.zeros((), dtype=A.dtype)
+        total = A.new_zeros(())
         for k_term, (pairs, matrix) in self._groups.items():
             features = torch.cat([torch.einsum(p, A, A).reshape(16, -1) for p in pairs])
             total = total + (torch.einsum(k_term, K).reshape(4, -1) * (matrix @ features)).sum()

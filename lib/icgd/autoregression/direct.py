@@ -31,7 +31,7 @@ def direct_loss(
 ) -> Float[Tensor, ""]:
     """sum_s weights_s sum_{t=2}^{T-1} |y_t - x_{t+1}|^2 / 2, differentiable once.
 
-    The sequences need not obey x_{t+1} = W x_t.
+    The sequences need not obey x_{t+1} = W x_t. They are brought to the device of A and B.
 
     Args:
         weights: of the sequences; the default is 1 / batch each, their mean.
@@ -45,7 +45,8 @@ def direct_loss(
             "check the order of the axes (batch, T, d)."
         )
     if weights is None:
-        weights = torch.full((len(x),), 1 / len(x), dtype=torch.float64)
+        weights = torch.full((len(x),), 1 / len(x), dtype=torch.float64, device=A.device)
+    x, weights = x.to(A.device), weights.to(A.device)
     return _Sweep.apply(A, B, x, rho_values(rho, x.shape[1] - 1), weights)
 
 
@@ -75,9 +76,9 @@ class _Sweep(torch.autograd.Function):
 def _sweep(A: Tensor, B: Tensor, x: Tensor, rho, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Weighted loss and complex gradients of one chunk, x (T, batch, d): time runs along axis 0."""
     T, batch, d = x.shape
-    G = torch.zeros(batch, 2 * d, 2 * d, dtype=x.dtype)
+    G = x.new_zeros(batch, 2 * d, 2 * d)
     G[:, :d, :d] = x[0][:, :, None] * x[0].conj()[:, None, :]
-    loss, dA, dB = torch.zeros((), dtype=torch.float64), torch.zeros_like(A), torch.zeros_like(B)
+    loss, dA, dB = weights.new_zeros(()), torch.zeros_like(A), torch.zeros_like(B)
     for t in range(2, T):
         e = torch.cat([x[t - 1], x[t - 2]], dim=1)
         G.addcmul_(e[:, :, None], e.conj()[:, None, :])

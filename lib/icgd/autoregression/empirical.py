@@ -33,6 +33,7 @@ class EmpiricalLoss:
         rho: the normaliser; the default is the paper's t - 1.
         weights: (batch,) of the sequences; the default is 1 / batch each.
         max_bytes: the memory the moments may take; checked before any of it is taken.
+        device: where the coefficients are kept; the blocks must live there.
         tolerance: how far the sequences may be from the recurrence, relative to their largest
             entry.
     Attributes:
@@ -50,6 +51,7 @@ class EmpiricalLoss:
         weights: Float[Tensor, " batch"] | None = None,
         max_bytes: int = MAX_BYTES,
         tolerance: float = 1e-8,
+        device: str | torch.device | None = None,
     ):
         check_sequences(x, 3)
         batch, self.T, self.d = x.shape
@@ -61,7 +63,8 @@ class EmpiricalLoss:
                 "PopulationLoss, or raise max_bytes."
             )
         recover_eigenvalues(x, tolerance)
-        weights = np.full(batch, 1 / batch) if weights is None else weights.numpy()
+        x = x.cpu()
+        weights = np.full(batch, 1 / batch) if weights is None else weights.cpu().numpy()
         steps = rho_values(rho, self.T - 1)
         data = x.numpy()
 
@@ -83,13 +86,14 @@ class EmpiricalLoss:
 
         power = (np.abs(data[:, 2:]) ** 2).sum(axis=2) * weights[:, None] / 2
         shapes = (n,) * 6, (self.d, n, n, n)
-        self._loss = QuarticLoss(gram.reshape(shapes[0]), cross.reshape(shapes[1]), power.sum())
+        gram, cross = gram.reshape(shapes[0]), cross.reshape(shapes[1])
+        self._loss = QuarticLoss(gram, cross, power.sum(), device=device)
         del gram
-        self.last = QuarticLoss(
-            last_gram.reshape(shapes[0]), last_cross.reshape(shapes[1]), power[:, -1].sum()
-        )
+        last_gram, last_cross = last_gram.reshape(shapes[0]), last_cross.reshape(shapes[1])
+        self.last = QuarticLoss(last_gram, last_cross, power[:, -1].sum(), device=device)
         with np.errstate(invalid="ignore"):
-            self._ratio = torch.as_tensor((ratio / mass[:, None]).reshape(self.d, n, n * n))
+            shares = (ratio / mass[:, None]).reshape(self.d, n, n * n)
+        self._ratio = torch.as_tensor(shares, device=device)
 
     def __call__(
         self, A: Float[Tensor, "two_d two_d"], B: Float[Tensor, "d two_d"]

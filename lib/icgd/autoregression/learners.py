@@ -35,7 +35,7 @@ def gradient_step(product: float, *, rho: Rho = context_pairs) -> Learner:
     product = validation.finite_float("product", product)
 
     def learner(x: Complex[Tensor, "batch T d"]) -> Complex[Tensor, "batch T-1 d"]:
-        eye = torch.eye(x.shape[-1], dtype=torch.float64)
+        eye = torch.eye(x.shape[-1], dtype=torch.float64, device=x.device)
         return preconditioned_step(product * eye, eye, rho=rho)(x)
 
     return learner
@@ -54,7 +54,7 @@ def preconditioned_step(
         outer = x[:, 1:, :, None] * x[:, :-1, None, :].conj()  # x_{i+1} x_i^*
         queries = x[:, 1:] @ right.mT.to(x.dtype)
         steps = torch.cumsum(outer, dim=1) @ queries[..., None]
-        scale = torch.as_tensor(rho_values(rho, x.shape[1]))[:, None]
+        scale = torch.as_tensor(rho_values(rho, x.shape[1]), device=x.device)[:, None]
         return steps[..., 0] @ left.mT.to(x.dtype) / scale
 
     return learner

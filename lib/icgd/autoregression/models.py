@@ -26,14 +26,18 @@ class CausalLinearAttention(nn.Module):
     Args:
         d: dimension of x_t.
         rho: the normaliser as a function of t; the default is the paper's t - 1.
+        device: where the weights live, "cuda" for a graphics card; sequences are brought there.
     """
 
-    def __init__(self, d: int, *, rho: Rho = context_pairs):
+    def __init__(
+        self, d: int, *, rho: Rho = context_pairs, device: str | torch.device | None = None
+    ):
         super().__init__()
         self.d = validation.positive_int("the dimension d", d)
         self.rho = rho
-        self.W_KQ = nn.Parameter(torch.zeros(3 * d, 3 * d, dtype=torch.float64))
-        self.W_PV = nn.Parameter(torch.zeros(3 * d, 3 * d, dtype=torch.float64))
+        options = {"dtype": torch.float64, "device": device}
+        self.W_KQ = nn.Parameter(torch.zeros(3 * d, 3 * d, **options))
+        self.W_PV = nn.Parameter(torch.zeros(3 * d, 3 * d, **options))
 
     @classmethod
     def from_blocks(
@@ -43,18 +47,26 @@ class CausalLinearAttention(nn.Module):
         *,
         rho: Rho = context_pairs,
     ) -> "CausalLinearAttention":
-        """The layer whose effective blocks are A and B; every other weight is zero."""
+        """The layer with effective blocks A and B, on their device; other weights are zero."""
         d = check_blocks(A, B)
-        model = cls(d, rho=rho)
+        model = cls(d, rho=rho, device=A.device)
         with torch.no_grad():
             model.W_KQ[d:, d:] = A
             model.W_PV[:d, d:] = B
         return model
 
     @classmethod
-    def diagonal(cls, d: int, a: float, b: float, *, rho: Rho = context_pairs):
+    def diagonal(
+        cls,
+        d: int,
+        a: float,
+        b: float,
+        *,
+        rho: Rho = context_pairs,
+        device: str | torch.device | None = None,
+    ) -> "CausalLinearAttention":
         """The start of MO, Assumption 3.1: W_KQ_32 = a I, W_PV_12 = b I, zeros elsewhere."""
-        return cls.from_blocks(*diagonal_blocks(d, a, b), rho=rho)
+        return cls.from_blocks(*diagonal_blocks(d, a, b, device=device), rho=rho)
 
     def blocks(self) -> tuple[Float[Tensor, "two_d two_d"], Float[Tensor, "d two_d"]]:
         """(A, B): views of the weights that reach the prediction; gradients pass through."""
@@ -72,7 +84,7 @@ class CausalLinearAttention(nn.Module):
         """`forward` by recomputing every prefix from its 3d-dimensional tokens: O(T^2)."""
         check_sequences(x, 2)
         rho = rho_values(self.rho, x.shape[1])
-        tokens = embed(x)
+        tokens = embed(x.to(self.W_KQ.device))
         return torch.stack(
             [
                 torch.stack(
@@ -109,9 +121,9 @@ def predict(
             f"sequences must have the dimension of the weights, d = {d}, got {x.shape[2]}; "
             "check the order of the axes (batch, T, d)."
         )
-    e = embed(x)[..., d:]
+    e = embed(x.to(A.device))[..., d:]
     values = e @ B.mT.to(e.dtype)  # B e_i
     queries = e @ A.mT.to(e.dtype)  # A e_t
     H = torch.cumsum(values[..., :, None] * e.conj()[..., None, :], dim=1)
     y = (H[:, 1:] @ queries[:, 1:, :, None])[..., 0]
-    return y / torch.as_tensor(rho_values(rho, x.shape[1]))[:, None]
+    return y / torch.as_tensor(rho_values(rho, x.shape[1]), device=A.device)[:, None]

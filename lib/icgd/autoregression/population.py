@@ -43,6 +43,7 @@ class PopulationLoss:
         rho: the normaliser; the default is the paper's t - 1.
         method: "stored" keeps the (2d)^6 coefficients (small d), "contracted" never forms them
             (O(d^3) a call); the default chooses by d.
+        device: where the coefficients are kept; the blocks must live there.
 
     A call `loss(A, B)` takes float64 blocks A (2d, 2d) and B (d, 2d), any values, and can be
     differentiated any number of times.
@@ -61,6 +62,7 @@ class PopulationLoss:
         T: int,
         rho: Rho = context_pairs,
         method: str | None = None,
+        device: str | torch.device | None = None,
     ):
         self.law, self.rho = law, rho
         self.d = validation.positive_int("the dimension d", d)
@@ -83,11 +85,11 @@ class PopulationLoss:
         }
         if method == "stored":
             self._stored = QuarticLoss(
-                _spread_quartic(quartic, d), _spread_cross(cross, d), self.constant
+                _spread_quartic(quartic, d), _spread_cross(cross, d), self.constant, device=device
             )
         else:
             self._stored = None
-            self._quartic = Contraction(_free_sums(quartic))
+            self._quartic = Contraction(_free_sums(quartic), device=device)
             self._cross = _free_sums(cross)
 
     def __call__(

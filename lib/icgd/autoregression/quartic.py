@@ -25,12 +25,20 @@ class QuarticLoss:
         M: (2d, 2d, 2d, 2d, 2d, 2d) second moments, indices k, l, m, k', l', m'.
         N: (d, 2d, 2d, 2d) cross moments with the target, indices j, k, l, m.
         constant: sum_t E|x_{t+1}|^2 / 2, the loss of predicting zero.
+        device: where the moments are kept; the parameters must live there.
     """
 
-    def __init__(self, M: np.ndarray, N: np.ndarray, constant: float):
+    def __init__(
+        self,
+        M: np.ndarray,
+        N: np.ndarray,
+        constant: float,
+        *,
+        device: str | torch.device | None = None,
+    ):
         self.d, n = N.shape[:2]
         self.constant = float(constant)
-        self._N = torch.as_tensor(N.reshape(self.d * n, n * n))
+        self._N = torch.as_tensor(N.reshape(self.d * n, n * n), device=device)
         # K is symmetric and A (x) A is too: keep each unordered pair once, with its multiplicity.
         k, l = np.triu_indices(n)
         p, q = np.triu_indices(n * n)
@@ -40,9 +48,9 @@ class QuarticLoss:
             block = pairs[a, :, b, :]
             rows[row] = (block[p, q] + block[q, p]) * (np.where(p == q, 0.5, 1.0) * (1 + (a != b)))
         used = rows.any(axis=0)  # the phases leave many pairs without any term
-        self._M = torch.as_tensor(rows[:, used])
-        self._kk = torch.as_tensor(k * n + l)
-        self._pq = torch.as_tensor(p[used]), torch.as_tensor(q[used])
+        self._M = torch.as_tensor(rows[:, used], device=device)
+        self._kk = torch.as_tensor(k * n + l, device=device)
+        self._pq = tuple(torch.as_tensor(index[used], device=device) for index in (p, q))
 
     def __call__(
         self, A: Float[Tensor, "two_d two_d"], B: Float[Tensor, "d two_d"]

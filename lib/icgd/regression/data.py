@@ -48,6 +48,12 @@ class Prompts:
     def d(self) -> int:
         return self.X.shape[2]
 
+    def to(self, device: str | torch.device) -> "Prompts":
+        """The same prompts on another device."""
+        w = None if self.w is None else self.w.to(device)
+        parts = (self.X, self.y, self.x_query, self.y_query)
+        return Prompts(*(part.to(device) for part in parts), w)
+
     def tokens(self) -> Float[Tensor, "batch tokens width"]:
         """v_i = (x_i, y_i) for the n examples, then (x_query, 0); their width is d + 1."""
         examples = torch.cat([self.X, self.y[..., None]], dim=2)

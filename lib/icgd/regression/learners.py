@@ -53,7 +53,7 @@ def ridge(noise_var: float) -> Learner:
 
     def weights(prompts: Prompts) -> Tensor:
         S = prompts.X.mT @ prompts.X
-        eye = torch.eye(prompts.d, dtype=torch.float64)
+        eye = torch.eye(prompts.d, dtype=torch.float64, device=S.device)
         return torch.linalg.solve(S + noise_var * eye, label_sum(prompts))
 
     return Learner("ridge", weights)

@@ -20,19 +20,22 @@ class LinearSelfAttention(nn.Module):
 
     W_K, W_Q, W_V: (d + 1, d + 1).  h: (d + 1,).  All float64. They start at zero, which is a saddle
     of the loss: call `initialise` before training.
+
+    device: where the weights live, "cuda" for a graphics card; prompts are brought there.
     """
 
-    def __init__(self, d: int):
+    def __init__(self, d: int, *, device: str | torch.device | None = None):
         super().__init__()
         self.d = validation.positive_int("d", d)
         s = d + 1
-        self.W_K = nn.Parameter(torch.zeros(s, s, dtype=torch.float64))
-        self.W_Q = nn.Parameter(torch.zeros(s, s, dtype=torch.float64))
-        self.W_V = nn.Parameter(torch.zeros(s, s, dtype=torch.float64))
-        self.h = nn.Parameter(torch.zeros(s, dtype=torch.float64))
+        options = {"dtype": torch.float64, "device": device}
+        self.W_K = nn.Parameter(torch.zeros(s, s, **options))
+        self.W_Q = nn.Parameter(torch.zeros(s, s, **options))
+        self.W_V = nn.Parameter(torch.zeros(s, s, **options))
+        self.h = nn.Parameter(torch.zeros(s, **options))
 
     def initialise(self, scale: float, *, generator: torch.Generator) -> "LinearSelfAttention":
-        """Draw every weight from N(0, scale^2); returns the module."""
+        """Draw every weight from N(0, scale^2), alike on every device; returns the module."""
         validation.positive("scale", scale)
         validation.generator(generator)
         with torch.no_grad():
@@ -49,7 +52,7 @@ class LinearSelfAttention(nn.Module):
 
     def forward(self, prompts: Prompts) -> Float[Tensor, " batch"]:
         """The prediction of y_query for each prompt."""
-        return self.attend(prompts.tokens())[:, -1] @ self.h
+        return self.attend(prompts.tokens().to(self.h.device))[:, -1] @ self.h
 
     def reduced(self) -> tuple[Float[Tensor, "d d+1"], Float[Tensor, " d+1"]]:
         """(A, w): the prediction is (A G w)^T x_query; nothing else about the weights matters."""
@@ -57,13 +60,15 @@ class LinearSelfAttention(nn.Module):
         return M[:, : self.d].T, self.W_V.T @ self.h
 
 
-def one_step_construction(d: int, step_size: float) -> LinearSelfAttention:
+def one_step_construction(
+    d: int, step_size: float, *, device: str | torch.device | None = None
+) -> LinearSelfAttention:
     """The weights of Eq. (25), whose output is step_size * sum_i y_i x_i^T x_query (Eq. 33)."""
     validation.finite_float("step_size", step_size)
-    model = LinearSelfAttention(d)
+    model = LinearSelfAttention(d, device=device)
     with torch.no_grad():
-        model.W_K[:d, :d] = torch.eye(d)
-        model.W_Q[:d, :d] = torch.eye(d)
+        model.W_K[:d, :d].fill_diagonal_(1.0)
+        model.W_Q[:d, :d].fill_diagonal_(1.0)
         model.W_V[d, d] = step_size
         model.h[d] = 1.0
     return model
@@ -78,12 +83,13 @@ def gram(prompts: Prompts) -> Float[Tensor, "batch s s"]:
 def effective_predictor(A: Tensor, w: Tensor, prompts: Prompts) -> Float[Tensor, "batch d"]:
     """A G w: the weight vector of the linear function of x_query that (A, w) implements."""
     check_reduced(A, w, prompts.d)
-    return torch.einsum("ij,bjk,k->bi", A, gram(prompts), w)
+    return torch.einsum("ij,bjk,k->bi", A, gram(prompts).to(A.device), w)
 
 
 def reduced_prediction(A: Tensor, w: Tensor, prompts: Prompts) -> Float[Tensor, " batch"]:
     """(A G w)^T x_query, what `LinearSelfAttention` outputs for its `reduced` parameters."""
-    return torch.einsum("bd,bd->b", effective_predictor(A, w, prompts), prompts.x_query)
+    x_query = prompts.x_query.to(A.device)
+    return torch.einsum("bd,bd->b", effective_predictor(A, w, prompts), x_query)
 
 
 def odd_part(A: Tensor, w: Tensor) -> Float[Tensor, "d d"]:

@@ -51,6 +51,10 @@ class TokenMoments:
     def d(self) -> int:
         return len(self.second) - 1
 
+    def to(self, device: str | torch.device) -> "TokenMoments":
+        """The same moments on another device; `loss` then takes parameters that live there."""
+        return TokenMoments(*(m.to(device) for m in (self.second, self.pairs, self.fourth)))
+
     def loss(self, n: int) -> Callable[[Tensor, Tensor], Tensor]:
         """(A, w) -> E[((A G w)^T x_query - y_query)^2] for prompts of n examples.
 
@@ -80,7 +84,7 @@ class TokenMoments:
         beta_beta = self.pairs[:d, d, :d, d]
         cross = n * torch.linalg.pinv(self.second[:d, :d], hermitian=True, rtol=1e-12) @ beta_beta
         second = n * self.fourth[:d, :d, d, d] + n * (n - 1) * beta_beta
-        return cross.numpy(), second.numpy()
+        return cross.cpu().numpy(), second.cpu().numpy()
 
     @classmethod
     def enumerate(
@@ -112,8 +116,10 @@ class TokenMoments:
             noise = gaussian_noise(noise)
         token_law = covariates * noise
         y = values.repeat_interleave(len(noise.weights), 1) + token_law.points[:, -1]
-        second, pairs, fourth = _zeros(covariates.points.shape[1] + 1)
-        for rows in torch.arange(len(values)).split(max(1, _CHUNK // len(token_law.weights))):
+        second, pairs, fourth = _zeros(covariates.points.shape[1] + 1, values.device)
+        for rows in torch.arange(len(values), device=values.device).split(
+            max(1, _CHUNK // len(token_law.weights))
+        ):
             x = token_law.points[:, :-1].expand(len(rows), -1, -1)
             vv = _outer(torch.cat([x, y[rows, :, None]], 2))
             T = torch.einsum("p,fpa->fa", token_law.weights, vv)
@@ -135,8 +141,8 @@ class TokenMoments:
         x = torch.cat([prompts.X, prompts.x_query[:, None]], 1)
         y = torch.cat([prompts.y, prompts.y_query[:, None]], 1)
         batch = len(x)
-        second, pairs, fourth = _zeros(prompts.d + 1)
-        for rows in torch.arange(batch).split(max(1, _CHUNK // m)):
+        second, pairs, fourth = _zeros(prompts.d + 1, x.device)
+        for rows in torch.arange(batch, device=x.device).split(max(1, _CHUNK // m)):
             vv = _outer(torch.cat([x[rows], y[rows, :, None]], 2))
             total, flat = vv.sum(1), vv.flatten(0, 1)
             alone = flat.T @ flat
@@ -161,6 +167,6 @@ def _outer(v: Float[Tensor, "batch points s"]) -> Float[Tensor, "batch points s*
     return (v[..., :, None] * v[..., None, :]).flatten(2)
 
 
-def _zeros(s: int) -> tuple[Tensor, Tensor, Tensor]:
-    square = torch.zeros(s * s, s * s, dtype=torch.float64)
-    return torch.zeros(s * s, dtype=torch.float64), square, square.clone()
+def _zeros(s: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    square = torch.zeros(s * s, s * s, dtype=torch.float64, device=device)
+    return square[0].clone(), square, square.clone()

@@ -41,7 +41,7 @@ def population_loss(
     The target y_query carries noise, so the loss is never below `noise_var`.
 
     Args:
-        A, w: parameters, float64; the result can be differentiated with respect to both.
+        A, w: parameters, float64, on any device; the result can be differentiated in both.
         n: examples in the prompt, at least 1.
         noise_var: variance of the label noise.
         covariance: Sigma of the covariates (d, d); the default is I (OS, Section 3).
@@ -78,16 +78,16 @@ def _whiten(A, w, d, covariance, task_covariance) -> tuple[Tensor, Tensor, Tenso
     With H = diag(Sigma^(1/2), 1) a token is H (z, y), so A' = Sigma^(1/2) A H, w' = H w and
     B = Sigma^(1/2) Omega Sigma^(1/2). With the default Omega = Sigma^-1, B = I.
     """
-    eye = torch.eye(d, dtype=torch.float64)
+    eye = torch.eye(d, dtype=torch.float64, device=A.device)
     if covariance is None and task_covariance is None:
         return eye, A, w
-    sigma = eye.numpy() if covariance is None else covariance
+    sigma = np.eye(d) if covariance is None else covariance
     sigma = validation.covariance_matrix("covariance", sigma, d)
     values, vectors = np.linalg.eigh(sigma)
-    root = torch.as_tensor((vectors * np.sqrt(values)) @ vectors.T)
+    root = torch.as_tensor((vectors * np.sqrt(values)) @ vectors.T, device=A.device)
     B = eye
     if task_covariance is not None:
         omega = validation.covariance_matrix("task_covariance", task_covariance, d)
-        B = root @ torch.as_tensor(omega) @ root
-    H = torch.block_diag(root, torch.ones(1, 1, dtype=torch.float64))
+        B = root @ torch.as_tensor(omega, device=A.device) @ root
+    H = torch.block_diag(root, torch.ones_like(root[:1, :1]))
     return B, root @ A @ H, H @ w
