@@ -11,16 +11,25 @@
   document.addEventListener("contentvisibilityautostatechange", (event) => {
     if (!event.skipped && event.target.matches("div.math")) check(equation(event.target));
   });
-  // ... and everything once, in the page's idle time.
-  addEventListener("load", () => {
-    const idle = window.requestIdleCallback || ((f) => setTimeout(() => f({ timeRemaining: () => 5 }), 50));
-    const boxes = [...document.querySelectorAll("div.math")].map(equation);
+  // ... and everything in the page's idle time, once it is there and when its width has changed.
+  const idle = window.requestIdleCallback || ((f) => setTimeout(() => f({ timeRemaining: () => 5 }), 50));
+  let boxes = [];
+  const step = (deadline) => {
+    while (boxes.length && deadline.timeRemaining() > 3) check(boxes.shift());
+    if (boxes.length) idle(step);
+  };
+  const checkAll = () => {
+    if (!boxes.length) idle(step);
+    boxes = [...document.querySelectorAll("div.math")].map(equation);
     boxes.push(...document.querySelectorAll(".bd-content :is(.pst-scrollable-table-container, .cell_output .text_html, pre)"));
-    const step = (deadline) => {
-      while (boxes.length && deadline.timeRemaining() > 3) check(boxes.shift());
-      if (boxes.length) idle(step);
-    };
-    idle(step);
+  };
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth !== width) checkAll();
+    width = innerWidth;
+  });
+  addEventListener("load", () => {
+    checkAll();
     // The theme gives the search button's label a second time, where it is not allowed.
     document.querySelectorAll(".search-button-field[aria-label]").forEach((b) => b.removeAttribute("aria-label"));
   });
