@@ -39,11 +39,13 @@ def expected_trace(g: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> flo
 
 
 def spectral_rule(
-    n: int, d: int
+    n: int, d: int, *, reach: float = 10.0
 ) -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nodes"]]:
     """(x, weights) with E tr g(X^T X) = sum_i weights_i g(x_i), for `expected_trace`'s g.
 
-    The weights are the mean density of the eigenvalues, times the quadrature's.
+    The weights are the mean density of the eigenvalues, times the quadrature's. Singular values of
+    X beyond sqrt(n) +- (sqrt(d) + reach) are left out: a chance below 1e-20 for the default, but
+    polynomials of degree above 40 are large out there and need a reach of 16.
 
     Raises:
         ArithmeticError: as for `expected_trace`.
@@ -54,12 +56,12 @@ def spectral_rule(
     """
     n, d = validation.positive_int("n", n), validation.positive_int("d", d)
     if n < d:  # X X^T has the same positive eigenvalues; the other d - n are zero
-        x, weights = spectral_rule(d, n)
+        x, weights = spectral_rule(d, n, reach=reach)
         return np.append(x, 0.0), np.append(weights, float(d - n))
-    # x = u^4 makes the weight smooth at 0 for every n - d, and the nodes dense there. Singular
-    # values of X are within sqrt(n) +- (sqrt(d) + 10), but for a chance below 1e-20.
-    low = max(0.0, np.sqrt(n) - np.sqrt(d) - 10) ** 0.5
-    half = ((np.sqrt(n) + np.sqrt(d) + 10) ** 0.5 - low) / 2
+    # x = u^4 makes the weight smooth at 0 for every n - d, and the nodes dense there.
+    spread = np.sqrt(d) + validation.positive("reach", reach)
+    low = max(0.0, np.sqrt(n) - spread) ** 0.5
+    half = ((np.sqrt(n) + spread) ** 0.5 - low) / 2
     z, q, J = _quadrature(_NODES)
     u, q, J = low + half * (z + 1), half * q, half * J
     x = u**4
