@@ -1,7 +1,9 @@
 """Evidence for the paper OS, a module for each of its settings."""
 
+from icgd.evidence.regression import dynamics as dynamics
 from icgd.evidence.regression import edges as edges
 from icgd.evidence.regression import errata as errata
+from icgd.evidence.regression import heads as heads
 from icgd.evidence.regression import hypotheses as hypotheses
 from icgd.evidence.regression import linear as linear
 from icgd.evidence.regression import losses as losses
@@ -9,5 +11,9 @@ from icgd.evidence.regression import nonlinear as nonlinear
 from icgd.evidence.regression import nonlinear_optimum as nonlinear_optimum
 from icgd.evidence.regression import optimum as optimum
 from icgd.evidence.regression import preconditioning as preconditioning
+from icgd.evidence.regression import random_covariance as random_covariance
+from icgd.evidence.regression import shares as shares
+from icgd.evidence.regression import shift as shift
+from icgd.evidence.regression import tables as tables
 from icgd.evidence.regression import trap as trap
 from icgd.evidence.regression import unified as unified
