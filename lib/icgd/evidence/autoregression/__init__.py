@@ -8,5 +8,6 @@ from icgd.evidence.autoregression import figures as figures
 from icgd.evidence.autoregression import flow as flow
 from icgd.evidence.autoregression import learnable as learnable
 from icgd.evidence.autoregression import limits as limits
+from icgd.evidence.autoregression import observed as observed
 from icgd.evidence.autoregression import optimizer as optimizer
 from icgd.evidence.autoregression import process as process
