@@ -1,10 +1,11 @@
 """Explorers: a picture, its controls and its numbers; live with a kernel, from frames without one.
 
-An `Explorer` joins pure functions: `compute(**parameters)` gives a result, and `draw(figure,
-result)`, `readout(result)` and `alt(result)` show it. Made in a notebook, the object carries two
-forms of itself. A front end with a kernel shows ipywidgets, which recompute at any value. The built
-book shows frames made here, one for each combination of the controls' values, and native inputs
-(`assets/explorers.js`) that choose among them: no widget manager, no request.
+An `Explorer` joins pure functions. `compute(**parameters)` gives a result; `stage(figure)` draws
+once what stands still and returns the axes, and `draw(axes, result)` what moves; `readout(result)`
+and `alt(result)` say it. Made in a notebook, the object carries two forms of itself. A front end
+with a kernel shows ipywidgets, which recompute at any value. The built book shows frames made here,
+one for each combination of the controls' values, and native inputs (`assets/explorers.js`) that
+choose among them: no widget manager, no request.
 
 Frames are made when the object is: what cannot be shown stops the cell, and so the build.
 """
@@ -17,26 +18,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import ipywidgets
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from icgd.explorers import pages
-from icgd.figures import STYLE
+from icgd.explorers.scenes import Scene
 
 #: Bytes that one explorer may add to a page as it is served, compressed.
 BUDGET = 100_000
-
-#: Fixed margins: the axes stand still from frame to frame, and nothing is laid out twice.
-FRAME_STYLE = STYLE | {
-    "figure.constrained_layout.use": False,
-    "figure.subplot.bottom": 0.16,
-    "figure.subplot.left": 0.13,
-    "figure.subplot.right": 0.96,
-    "figure.subplot.top": 0.86,
-    "font.size": 9.5,
-    "legend.fontsize": 8.5,
-    "svg.fonttype": "none",
-}
 
 
 class ExplorerError(ValueError):
@@ -121,7 +109,8 @@ class Explorer:
         claim: the id of the claim it illustrates.
         controls: parameter -> `Slider` or `Choice`, in the order of the controls.
         compute: pure; takes the controls' values by name.
-        draw: (figure, result) -> None; draws on an empty figure.
+        stage: figure -> axes, with all that stands still: limits, ticks, labels, legend.
+        draw: (axes, result) -> None; adds what moves, and leaves the axes as they are.
         readout: result -> {label: text}, with the same labels for every result.
         alt: result -> what the picture shows, in words.
         caption: a sentence or two below the figure.
@@ -134,11 +123,13 @@ class Explorer:
     claim: str
     controls: dict[str, Slider | Choice]
     compute: Callable[..., Any]
-    draw: Callable[[Figure, Any], None]
+    stage: Callable[[Figure], Any]
+    draw: Callable[[Any, Any], None]
     readout: Callable[[Any], dict[str, str]]
     alt: Callable[[Any], str]
     caption: str
     size: tuple[float, float] = (4.6, 3.2)
+    scene: Scene = field(init=False, repr=False)
     frames: list[Frame] = field(init=False, repr=False)
     first: Frame = field(init=False, repr=False)
     html: str = field(init=False, repr=False)
@@ -150,6 +141,7 @@ class Explorer:
         start = tuple(control.start for control in self.controls.values())
         if start not in grid:
             self._fail(f"start at one of its values, got {start}")
+        self.scene = Scene(self.stage, self.size)
         self.frames = [self.frame(**dict(zip(self.controls, point, strict=True))) for point in grid]
         self.first = self.frames[grid.index(start)]
         for frame in self.frames:
@@ -176,10 +168,7 @@ class Explorer:
         """Compute and draw one state, at values on or off the grid."""
         try:
             result = self.compute(**parameters)
-            with mpl.rc_context(FRAME_STYLE):
-                figure = Figure(figsize=self.size)
-                self.draw(figure, result)
-                svg = pages.lean_svg(figure)
+            svg = self.scene.picture(self.draw, result)
             return Frame(svg, self.alt(result), self.readout(result))
         except Exception as error:
             at = ", ".join(f"{key} = {value}" for key, value in parameters.items())

@@ -1,44 +1,16 @@
-"""What an explorer is in the built page: frames as SVG text, packed, beside native controls.
+"""What an explorer is in the built page: a `<figure>` with native controls and the packed frames.
 
-Neighbouring frames share most of their elements, so each element is stored once and a frame is a
-list of their numbers (`pack`); `assets/explorers.js` puts them together again.
+`assets/explorers.js` puts a frame together from the elements that it lists.
 """
 
 import html
-import io
 import json
 import re
 import urllib.parse
 
-#: Verdana has the widths of DejaVu Sans, which figures are laid out with.
-FONTS = "'DejaVu Sans', Verdana, sans-serif"
+from icgd.explorers.scenes import pack
+
 POINT = 4 / 3  # CSS pixels
-
-
-def lean_svg(figure) -> str:
-    """The figure as short SVG text: no metadata, one decimal, text as text, unused ids dropped."""
-    out = io.StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None}, transparent=True)
-    svg = out.getvalue()
-    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.S)
-    svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
-    svg = re.sub(r"(font(?:-family)?: (?:[\d.]+px )?)'[^;\"]*sans-serif", rf"\1{FONTS}", svg)
-    used = set(re.findall(r"#([\w-]+)", svg))
-    svg = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", svg)
-    return re.sub(r"\s+", " ", re.sub(r">\s+<", "><", svg)).strip()
-
-
-def pack(svgs: list[str]) -> tuple[list[str], list[list[int]]]:
-    """(elements, frames): every different element once, and each frame as a list of them.
-
-    >>> pack(["<g><a/></g>", "<g><b/></g>"])
-    (['<g>', '<a/>', '</g>', '<b/>'], [[0, 1, 2], [0, 3, 2]])
-    """
-    number, frames = {}, []
-    for svg in svgs:
-        parts = re.findall(r"[^>]*>", svg)
-        frames.append([number.setdefault(part, len(number)) for part in parts])
-    return list(number), frames
 
 
 def figure(explorer) -> str:
