@@ -8,6 +8,9 @@ from icgd.evidence.autoregression import figures as figures
 from icgd.evidence.autoregression import flow as flow
 from icgd.evidence.autoregression import learnable as learnable
 from icgd.evidence.autoregression import limits as limits
+from icgd.evidence.autoregression import neighbours_layers as neighbours_layers
+from icgd.evidence.autoregression import neighbours_noise as neighbours_noise
+from icgd.evidence.autoregression import neighbours_rotations as neighbours_rotations
 from icgd.evidence.autoregression import observed as observed
 from icgd.evidence.autoregression import optimizer as optimizer
 from icgd.evidence.autoregression import process as process
