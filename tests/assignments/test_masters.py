@@ -1,8 +1,11 @@
 """Every hidden test of every problem set rejects what is wrong, and passes what is right."""
 
+import ast
 import importlib.util
+import re
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 
@@ -79,6 +82,30 @@ def test_stubs_fail_every_hidden_test(problem_sets, name, question):
         assert not passed, f"{kind} passes {passed}"
 
 
+def test_every_problem_set_has_its_wrong_answers(problem_sets):
+    assert list(problem_sets) == NAMES
+    assert len(NAMES) == 6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_otter_removes_what_only_the_solution_says(problem_sets, name):
+    """Between the marks; what is left of a function is its signature and its docstring."""
+    for question in problem_sets[name].questions.values():
+        if question.manual:
+            continue
+        left, inside = [], False
+        for line in question.solution.splitlines():
+            inside |= line.strip() == "# BEGIN SOLUTION"
+            left += [] if inside else [line]
+            inside &= line.strip() != "# END SOLUTION"
+        assert not inside
+        tree = ast.parse("\n".join(left))
+        names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        assert names == question.functions
+        assert len(tree.body) == len(names)
+        assert all(ast.get_docstring(node) and len(node.body) == 1 for node in tree.body)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_points_add_up(problem_sets, name):
     problems = problem_sets[name]
@@ -107,6 +134,16 @@ def test_every_question_says_what_it_asks(problem_sets, name):
         assert "minutes)" in head
         levels = ("prove", "compute", "break", "research")
         assert any(f", {level}, " in head for level in levels), head
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_sections_to_read_again_exist(problem_sets, root, name):
+    for question in problem_sets[name].questions.values():
+        for number, title in re.findall(r"chapter (\d+), \*([^*]+)\*", question.text):
+            (path,) = (root / "chapters").glob(f"{int(number):02d}-*.ipynb")
+            cells = nbformat.read(path, as_version=4).cells
+            lines = "\n".join(cell.source for cell in cells).splitlines()
+            assert {f"## {title}", f"### {title}"} & set(lines), f"{question.name}: {title}"
 
 
 @pytest.mark.parametrize("name", NAMES)
