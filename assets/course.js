@@ -1,5 +1,7 @@
-// What the theme leaves undone for the keyboard and for screen readers.
+// What the theme leaves undone: for the keyboard, for screen readers, and for a book opened from disk.
 (() => {
+  // A page on disk may not read another: the results of a search come without their excerpts.
+  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   // A box that scrolls sideways must be reachable by keyboard; one that does not must not be a tab stop.
   const check = (box) => {
     if (!box) return;

@@ -4,6 +4,7 @@ import importlib.util
 import os
 from pathlib import Path
 
+import bs4
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -12,6 +13,8 @@ for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("TQDM_DISABLE", "1")
+
+NOT_BUILT = "The book is not built, or its last build failed: run python3 tasks.py book."
 
 
 def load_script(path):
@@ -36,3 +39,21 @@ def tasks():
 @pytest.fixture(scope="session")
 def notebook_tool():
     return load_script(ROOT / "tools" / "notebooks.py")
+
+
+@pytest.fixture(scope="session")
+def html():
+    """The folder of built pages."""
+    if not (ROOT / "_build" / "complete.txt").is_file():
+        pytest.fail(NOT_BUILT, pytrace=False)
+    return ROOT / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def pages(html):
+    """{address under the built folder: parsed page} for every page that readers see."""
+    files = sorted(file for file in html.rglob("*.html") if "_static" not in file.parts)
+    return {
+        file.relative_to(html).as_posix(): bs4.BeautifulSoup(file.read_text("utf-8"), "html.parser")
+        for file in files
+    }
