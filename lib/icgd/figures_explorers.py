@@ -73,7 +73,8 @@ def risks(
 def reading_stage(figure: Figure, examples: int, target: float, room: tuple) -> np.ndarray:
     """room: limits of the prediction."""
     axes = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1.15])
-    figure.subplots_adjust(hspace=0.14, top=0.9, bottom=0.14)
+    figure.subplots_adjust(hspace=0.14, top=0.9, bottom=0.14, left=0.15)
+    figure.align_ylabels(axes)
     axes[0].set(ylim=(-1.1, 1.1), yticks=[-1, 0, 1], ylabel="of the largest")
     axes[0].axhline(0, color=GREY, linewidth=0.8)
     axes[1].axhline(target, color=GREY, linestyle=":")
@@ -116,7 +117,7 @@ def descent_stage(
 ) -> tuple[Axes, Axes]:
     """Level lines alpha beta = products, and the minimisers alpha beta = product."""
     left, right = figure.subplots(1, 2, width_ratios=[1.25, 1])
-    figure.subplots_adjust(wspace=0.38, bottom=0.17)
+    figure.subplots_adjust(wspace=0.5, bottom=0.17)
     side = np.append(np.geomspace(0.004, 0.5, 28), np.nan)  # the gap between two branches
     both = np.concatenate([side, -side])
     lines = np.concatenate([level / both for level in products])

@@ -13,7 +13,7 @@ from icgd.figures_explorers import GREY, cells, cells_stage, coloured, legend, p
 def portrait_stage(figure: Figure, product: float, last: float) -> tuple[Axes, Axes]:
     """product: a b on the minimisers.   last: end of the time axis."""
     left, right = figure.subplots(1, 2, width_ratios=[1.3, 1])
-    figure.subplots_adjust(wspace=0.36, bottom=0.17)
+    figure.subplots_adjust(wspace=0.42, bottom=0.17)
     side = np.linspace(-1.8, 1.8, 25)
     gap = np.append(side, np.nan)
     for q in (0.3, 1.0, 2.0):  # orbits a^2 - b^2 = +-q
@@ -88,7 +88,7 @@ def step(
 
 def laws_stage(figure: Figure) -> tuple[Axes, Axes]:
     left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(wspace=0.42)
+    figure.subplots_adjust(wspace=0.48)
     left.plot([-3, 3], [-3, 3], color=COLOURS[0])
     left.set(xlim=(-3, 3), ylim=(-3, 3), xlabel="asked: u", ylabel="answered")
     left.set(xticks=[-2, 0, 2], yticks=[-2, 0, 2])
@@ -122,7 +122,7 @@ def laws(
 
 def diagonal_stage(figure: Figure) -> tuple[Axes, Axes]:
     left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(wspace=0.42)
+    figure.subplots_adjust(wspace=0.48)
     for ax in (left, right):
         ax.set(xlabel="training length T")
     left.set(ylabel="product on the diagonal", ylim=(0, 1.05), yticks=[0, 0.5, 1])

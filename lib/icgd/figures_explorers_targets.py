@@ -31,7 +31,7 @@ def directions(ax: Axes, variances: np.ndarray, shares: dict[str, np.ndarray]) -
 
 def target_stage(figure: Figure) -> tuple[Axes, Axes]:
     left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(wspace=0.36)
+    figure.subplots_adjust(wspace=0.48, top=0.8)
     left.set(xlim=(-3, 3), ylim=(-3.2, 3.2), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
     left.set(xlabel="along a line", ylabel="one target")
     right.set(xlim=(0, 2), ylim=(-0.5, 1), xticks=[0, 1, 2], yticks=[-0.5, 0, 0.5, 1])

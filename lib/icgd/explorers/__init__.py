@@ -128,7 +128,7 @@ class Explorer:
     readout: Callable[[Any], dict[str, str]]
     alt: Callable[[Any], str]
     caption: str
-    size: tuple[float, float] = (4.6, 3.2)
+    size: tuple[float, float] = (5.0, 3.4)
     scene: Scene = field(init=False, repr=False)
     frames: list[Frame] = field(init=False, repr=False)
     first: Frame = field(init=False, repr=False)

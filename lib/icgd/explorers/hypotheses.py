@@ -74,13 +74,13 @@ def hypotheses_explorer() -> Explorer:
 
     def readout(result):
         one, least = result["losses"]
-        missed = max(one - least, 0.0)
+        missed, needed = one - least, "is needed" if result["needed"] else "is not needed"
         return {
             "loss of the best step": number(one, 4),
-            "lowest loss of all weights": number(least, 4),
+            "lowest loss": number(least, 4),
+            "missed by one step": number(missed, 4) if missed > 1e-9 else "nothing",
             "uses terms even in y": "yes" if result["even"] > 1e-4 else "no",
-            "is one step optimal?": "yes" if missed < 1e-9 else f"no, misses {number(missed, 4)}",
-            "is the hypothesis needed?": "yes" if result["needed"] else "no",
+            "the hypothesis": needed,
         }
 
     def alt(result):

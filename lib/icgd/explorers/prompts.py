@@ -143,7 +143,7 @@ def attention_explorer() -> Explorer:
             "One prompt, d = 3, n = 6, η = 0.1. Each example's score for the query times its value"
             " is what it adds to the prediction. Pale: not yet read."
         ),
-        size=(4.9, 3.6),
+        size=(5.0, 3.8),
     )
 
 
@@ -171,6 +171,10 @@ def landscape_explorer() -> Explorer:
         path, excess = run(start)
         return {"step": step, "start": start, "path": path, "excess": excess}
 
+    def above(result):
+        excess = result["excess"][result["step"]]
+        return significant(excess) if excess > 1e-9 else "less than 10⁻⁹"
+
     def readout(result):
         alpha, beta = (float(v) for v in result["path"][result["step"]])
         return {
@@ -178,7 +182,7 @@ def landscape_explorer() -> Explorer:
             "β": number(beta, 3),
             "product α β": number(alpha * beta, 4),
             "η of Theorem 1": number(eta, 4),
-            "loss above its minimum": significant(abs(result["excess"][result["step"]])),
+            "loss above its minimum": above(result),
         }
 
     def alt(result):
@@ -186,7 +190,7 @@ def landscape_explorer() -> Explorer:
         return (
             "Level lines of the loss over alpha and beta with two thick branches of minimisers. "
             f"Descent from {result['start']} is after {result['step']} steps at ({alpha}, {beta}), "
-            f"{significant(abs(result['excess'][result['step']]))} above the minimum."
+            f"{above(result)} above the minimum."
         )
 
     # On the slice the loss is a parabola in alpha beta: its level lines are hyperbolas.

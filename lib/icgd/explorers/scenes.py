@@ -17,11 +17,11 @@ from icgd.figures import STYLE
 SCENE_STYLE = STYLE | {
     "figure.constrained_layout.use": False,
     "figure.subplot.bottom": 0.16,
-    "figure.subplot.left": 0.13,
+    "figure.subplot.left": 0.12,
     "figure.subplot.right": 0.96,
     "figure.subplot.top": 0.86,
-    "font.size": 9.5,
-    "legend.fontsize": 8.5,
+    "font.size": 10.5,
+    "legend.fontsize": 9.5,
     "svg.fonttype": "none",
 }
 #: Verdana has the widths of DejaVu Sans, which figures are laid out with.
@@ -47,6 +47,7 @@ class Scene:
         for legend in list(self.figure.legends):
             legend.remove()
         for ax in self.figure.axes:
+            ax.set_title("")
             ax.set_axis_off()
 
     def picture(self, draw: Callable[[Any, Any], None], result: Any) -> str:
@@ -80,12 +81,12 @@ class Scene:
 
 
 def lean_svg(figure: Figure) -> str:
-    """The figure as short SVG text: no metadata, one decimal, text as text, unused ids dropped."""
+    """The figure as short SVG text: no metadata, places to one decimal, unused ids dropped."""
     out = io.StringIO()
     figure.savefig(out, format="svg", metadata={"Date": None}, transparent=True)
     svg = out.getvalue()
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.S)
-    svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
+    svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), svg)
     svg = re.sub(r"(font(?:-family)?: (?:[\d.]+px )?)'[^;\"]*sans-serif", rf"\1{FONTS}", svg)
     used = set(re.findall(r"#([\w-]+)", svg))
     svg = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", svg)

@@ -91,7 +91,7 @@ def laws_explorer() -> Explorer:
 
 def diagonal_explorer() -> Explorer:
     """Chapter 13: from x_1 = (1, ..., 1), the diagonal and the other entries against T."""
-    law, grid = data.Ones(), [5, 7, 10, 16, 25, 50, 100, 200]
+    law, grid = data.Ones(), [5, 10, 20, 50, 100, 200, 500, 1000]
 
     @cache
     def end(d, T):
@@ -137,7 +137,7 @@ def diagonal_explorer() -> Explorer:
         name="diagonal",
         claim="MO.off-diagonal-share",
         controls={
-            "T": Slider("length in training T", grid, 25, unit="tokens", live="whole"),
+            "T": Slider("length in training T", grid, 100, unit="tokens", live="whole"),
             "d": Slider("dimension d", [2, 3, 5, 8], 5, live="values"),
         },
         compute=compute,
