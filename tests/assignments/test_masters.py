@@ -35,14 +35,27 @@ def like(value, fill):
     return np.full(np.shape(value), fill)
 
 
+def off(value):
+    """The answer, one per cent too large; or the other verdict."""
+    if isinstance(value, tuple):
+        return tuple(off(part) for part in value)
+    if isinstance(value, str):
+        return value[::-1]
+    return not value if isinstance(value, bool) else 1.01 * value
+
+
 def stubs(answers, functions):
-    """Answers that answer nothing: empty, NaN, zeros, the first argument; for each function."""
+    """Answers that answer nothing: empty, NaN, zeros, the first argument; for each function.
+
+    And the right one, one per cent off.
+    """
     kinds = {
         "empty array": lambda real: lambda *a: np.array([]),
         "NaN": lambda real: lambda *a: like(real(*a), np.nan),
         "zeros": lambda real: lambda *a: like(real(*a), 0.0),
         "its own argument": lambda real: lambda *a: a[0] if a else None,
         "nothing": lambda real: lambda *a: None,
+        "one per cent": lambda real: lambda *a: off(real(*a)),
     }
     for kind, make in kinds.items():
         yield kind, answers | {name: make(answers[name]) for name in functions}

@@ -262,7 +262,8 @@ CASES = {
             "a and b": ((lambda d, T, a, b: gradient(d, T, b, a),), "diagonal of W_1"),
             "T for T - 2": ((lambda d, T, a, b: gradient(d, T + 2, a, b),), "diagonal of W_1"),
             "no target": (
-                (lambda *p: (*gradient(*p)[:2], p[2] * p[3] ** 2, p[2] ** 2 * p[3]),), "rest of W_1",
+                (lambda *p: (*gradient(*p)[:2], p[2] * p[3] ** 2, p[2] ** 2 * p[3]),),
+                "rest of W_1",
             ),
         },
     ),
@@ -319,6 +320,30 @@ def test_wrong_answers_are_told_why(check, wrong):
     with pytest.raises(ex.NotYet, match=told) as caught:
         check(*arguments)
     assert ".html#" in str(caught.value)
+
+
+def off(answer):
+    """The student's function, one per cent too large."""
+
+    def larger(*arguments):
+        found = answer(*arguments)
+        return tuple(1.01 * part for part in found) if isinstance(found, tuple) else 1.01 * found
+
+    return larger
+
+
+#: Checks that many answers pass, and those of a law or a quiz.
+FREE = {ex.check_hard_law, ex.check_plateau, ex.check_positive_exponents, ex.check_without_skew}
+
+
+@pytest.mark.parametrize(
+    "check", [check for check in CASES if check not in FREE], ids=lambda check: check.__name__
+)
+def test_one_per_cent_is_noticed(check):
+    (answer,) = CASES[check][0][0]
+    if callable(answer):
+        with pytest.raises(ex.NotYet):
+            check(off(answer))
 
 
 def test_each_check_meets_three_wrong_answers():

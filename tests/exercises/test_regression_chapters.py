@@ -330,5 +330,29 @@ def test_wrong_answers_are_told_why(check, wrong):
     assert ".html#" in str(caught.value)
 
 
+def off(answer):
+    """The student's function, one per cent too large."""
+
+    def larger(*arguments):
+        found = answer(*arguments)
+        return tuple(1.01 * part for part in found) if isinstance(found, tuple) else 1.01 * found
+
+    return larger
+
+
+#: Checks that many answers pass, and those of a law or a quiz.
+FREE = {ex.check_swapped_slots, ex.check_blind, ex.check_not_plain, ex.check_same_step}
+
+
+@pytest.mark.parametrize(
+    "check", [check for check in CASES if check not in FREE], ids=lambda check: check.__name__
+)
+def test_one_per_cent_is_noticed(check):
+    (answer,) = CASES[check][0][0]
+    if callable(answer):
+        with pytest.raises(ex.NotYet):
+            check(off(answer))
+
+
 def test_each_check_meets_three_wrong_answers():
     assert all(len(wrong) >= 3 for _, wrong in CASES.values())
