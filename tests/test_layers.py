@@ -66,7 +66,7 @@ def test_theory_stands_alone(name):
     assert not measured, "agreement with theory is evidence only if theory does not use them"
 
 
-@pytest.mark.parametrize("name", ["icgd.training", "icgd.claims", "icgd.figures"])
+@pytest.mark.parametrize("name", ["icgd.training", "icgd.claims", "icgd.figures", "icgd.sweep"])
 def test_tools_know_no_paper(name):
     if name in MODULES:
         assert not in_package(reached(name), *SETTINGS, "icgd.evidence")

@@ -24,9 +24,8 @@ def phase_diagram(
     values: (len(x), len(y)).   limits: the values at the ends of the colour scale.
     lines: boundaries by name, each an x and a y.
     """
-    image = ax.pcolormesh(
-        x, y, values.T, shading="nearest", cmap=cmap, vmin=limits[0], vmax=limits[1]
-    )
+    image = ax.pcolormesh(x, y, values.T, shading="nearest", cmap=cmap)
+    image.set(clim=limits, edgecolor="face", linewidth=0.4)  # no hairlines between cells
     for (name, (at, height)), style in zip(lines.items(), LINES, strict=False):
         ax.plot(at, height, style, color="white", linewidth=3.2)
         ax.plot(at, height, style, color="black", linewidth=1.6, label=name)
