@@ -14,15 +14,16 @@ NAMES = sorted(path.stem for path in (HERE / "wrong").glob("*.py"))
 LEAST = 3  # wrong answers that each hidden test must reject, each wrong in its own way
 
 
-def wrong_answers(name):
-    """{question: {what is wrong: source that redefines functions}}"""
-    spec = importlib.util.spec_from_file_location(name, HERE / "wrong" / f"{name}.py")
+def kept_answers(kind, name):
+    """{question: {in a few words: source that redefines functions}}"""
+    spec = importlib.util.spec_from_file_location(name, HERE / kind / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.WRONG
+    return getattr(module, kind.upper())
 
 
-WRONG = {name: wrong_answers(name) for name in NAMES}
+WRONG = {name: kept_answers("wrong", name) for name in NAMES}
+RIGHT = {name: kept_answers("right", name) for name in NAMES}
 QUESTIONS = [(name, question) for name in NAMES for question in WRONG[name]]
 
 
@@ -68,6 +69,17 @@ def test_the_reference_passes_everything(problem_sets, name):
     for question in problems.questions.values():
         failed = [case.name for case in question.cases if not case.passes(answers)]
         assert not failed, f"{name} {question.name}: {failed}"
+
+
+@pytest.mark.parametrize(("name", "question"), [(n, q) for n in NAMES for q in RIGHT[n]])
+def test_other_right_answers_pass(problem_sets, name, question):
+    problems = problem_sets[name]
+    for what, source in RIGHT[name][question].items():
+        answers = problems.answers(source)
+        failed = [
+            case.name for case in problems.questions[question].cases if not case.passes(answers)
+        ]
+        assert not failed, f"{what}: {failed}"
 
 
 @pytest.mark.parametrize(("name", "question"), QUESTIONS)
