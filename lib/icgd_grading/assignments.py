@@ -1,0 +1,116 @@
+"""Assignments from their master notebooks: students' and solution versions, tests, the zip."""
+
+import ast
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+
+class AssignmentError(Exception):
+    """The assignment cannot be made or used; what to do about it."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A problem set as otter has made it, in ``folder``."""
+
+    name: str
+    folder: Path
+
+    @property
+    def student(self) -> Path:
+        """The notebook that students are given."""
+        return self.folder / "student" / f"{self.name}.ipynb"
+
+    @property
+    def solution(self) -> Path:
+        """The notebook with the solutions."""
+        return self.folder / "autograder" / f"{self.name}.ipynb"
+
+    @property
+    def autograder(self) -> Path:
+        """The zip that otter's own commands take."""
+        return next((self.folder / "autograder").glob("*.zip"))
+
+    @property
+    def tests(self) -> dict[str, str]:
+        """The source of each question's test file, public and hidden, in the questions' order."""
+        with zipfile.ZipFile(self.autograder) as archive:
+            names = [name for name in archive.namelist() if re.fullmatch(r"tests/.+\.py", name)]
+            ordered = sorted(names, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
+            return {Path(name).stem: archive.read(name).decode() for name in ordered}
+
+    @property
+    def hash(self) -> str:
+        """Changes when a test changes: a result of other tests is not reused."""
+        return hashlib.sha256(repr(self.tests).encode()).hexdigest()
+
+
+def names(source: Path) -> list[str]:
+    """The assignments in the folder ``source``: one folder each, with its master.ipynb."""
+    return sorted(path.parent.name for path in source.glob("*/master.ipynb"))
+
+
+def make(name: str, source: Path, build: Path) -> Assignment:
+    """The assignment ``name``, made by ``otter assign`` unless nothing has changed since.
+
+    Raises:
+        AssignmentError: there is no such assignment, or its tests are not exception-based.
+    """
+    if name not in names(source):
+        known = ", ".join(names(source)) or "none"
+        raise AssignmentError(f"There is no {source / name / 'master.ipynb'}. There are: {known}")
+    files = sorted(path for path in (source / name).rglob("*") if path.is_file())
+    content = [f"{path}: {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files]
+    state = "\n".join([version("otter-grader"), *content])
+    assignment, stamp = Assignment(name, build / name), build / name / "made-from.txt"
+    if stamp.is_file() and stamp.read_text("utf-8") == state:
+        return assignment
+    shutil.rmtree(build / name, ignore_errors=True)
+    copy = build / name / "source"
+    shutil.copytree(source / name, copy)
+    master = (copy / "master.ipynb").rename(copy / f"{name}.ipynb")  # otter keeps the file's name
+    # The solution is run by the judge before it grades, on the same terms as a student's notebook.
+    otter = [sys.executable, "-m", "otter", "assign", "--no-run-tests", master, build / name]
+    told = subprocess.run([str(part) for part in otter], capture_output=True, encoding="utf-8")
+    if told.returncode != 0 or not assignment.student.is_file():
+        raise AssignmentError(f"otter assign failed on {name}:\n{told.stdout}{told.stderr}")
+    for question, test in assignment.tests.items():
+        if "OK_FORMAT = True" in test:
+            raise AssignmentError(f"{name}: write its tests as functions (tests: ok_format: false)")
+        functions = [n.name for n in ast.parse(test).body if isinstance(n, ast.FunctionDef)]
+        if len(functions) != len(set(functions)):  # otter would keep the last of that name only
+            raise AssignmentError(f"{name}, {question}: two of its test functions have one name")
+    stamp.write_text(state, "utf-8")
+    return assignment
+
+
+def bundle(assignments: list[Assignment], repository: Path, target: Path) -> Path:
+    """The students' zip: notebooks, the library as a wheel, exact versions, how to start."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    wheels = target.parent / "wheel"
+    shutil.rmtree(wheels, ignore_errors=True)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    if subprocess.run([*pip, "-w", str(wheels), str(repository)]).returncode != 0:
+        raise AssignmentError("The library's wheel could not be built; pip's message is above.")
+    (wheel,) = wheels.glob("*.whl")
+    otter = f"otter-grader=={version('otter-grader')}"
+    texts = {
+        "requirements.txt": f"-c constraints.txt\n./{wheel.name}\njupyterlab\nnbclient\n{otter}\n",
+        "constraints.txt": (repository / "constraints.txt").read_text("utf-8"),
+    }
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in texts.items():
+            archive.writestr(name, text)
+        archive.write(wheel, wheel.name)
+        folders = [assignment.student.parent for assignment in assignments]
+        for folder in (repository / "assignments" / "bundle", *folders):
+            for path in sorted(folder.rglob("*")):
+                archive.write(path, path.relative_to(folder))
+    return target

@@ -1,0 +1,190 @@
+"""A folder of submissions into a table: in parallel, and able to go on after an interruption."""
+
+import csv
+import hashlib
+import json
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from . import judge, reports
+from .assignments import Assignment, AssignmentError
+from .sandbox import LIMITS, Limits, worker_command
+
+UNPROTECTED = """\
+NO SANDBOX. A notebook that is graded like this can read and delete your files, use the network,
+read the hidden tests, end or slow down the grader, change other students' results and leave
+programs behind. Patching the grader, numpy or builtins still earns nothing: the tests run in
+another process. Do this only with notebooks that you would run on this machine yourself."""
+
+
+class Journal:
+    """Results as they come, one line each; a line that a kill has cut is graded again."""
+
+    def __init__(self, path: Path):
+        self.path, self._lock = path, threading.Lock()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+        self.rows: dict[str, dict[str, Any]] = {}
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                self.rows[entry["key"]] = entry["row"]
+            except (ValueError, LookupError, TypeError):
+                continue
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("\n" if lines else "")
+
+    def add(self, key: str, row: dict[str, Any]) -> None:
+        """Append, and have it on the disk before going on."""
+        with self._lock, open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"key": key, "row": row}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.rows[key] = row
+
+
+def submissions(folder: Path) -> dict[str, Path]:
+    """Every file in the folder and below by its relative name, hidden ones and caches aside."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if not path.is_dir() and not any(part.startswith((".", "__")) for part in parts):
+            found["/".join(parts)] = path
+    return found
+
+
+def key(name: str, path: Path, assignment: Assignment, limits: Limits) -> str:
+    """Names one result: whose, of which bytes, by which tests."""
+    try:
+        content = judge.read(path, limits.notebook)
+    except judge.Unreadable as error:
+        content = str(error).encode()
+    parts = [name, hashlib.sha256(content).hexdigest(), assignment.hash, repr(limits)]
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def grade(
+    assignment: Assignment,
+    folder: Path,
+    results: Path,
+    *,
+    jobs: int = 2,
+    sandboxed: bool = True,
+    private: tuple[Path, ...] = (),
+    limits: Limits = LIMITS,
+) -> list[dict[str, Any]]:
+    """Grade every file of a folder; writes journal, grades.csv, grades.json and reports.
+
+    Submissions whose result is in the journal are not graded again, unless they were not graded.
+
+    Raises:
+        SandboxError: there is no sandbox, before anything is graded.
+        AssignmentError: the solution does not get every point by the same procedure.
+    """
+    hidden = (folder, results, assignment.folder, *private)
+    command = worker_command(limits, sandboxed=sandboxed, private=hidden)
+    if not sandboxed:
+        print(UNPROTECTED, file=sys.stderr)
+    tests = assignment.tests
+    found = submissions(folder)
+    keys = {name: key(name, path, assignment, limits) for name, path in found.items()}
+    journal = Journal(results / "journal.jsonl")
+    missing = {"status": "not graded"}
+    todo = [n for n in found if journal.rows.get(keys[n], missing)["status"] == "not graded"]
+    if todo:
+        _check_solution(in_own_process(assignment.solution, tests, command, limits), assignment)
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = {
+            pool.submit(in_own_process, found[name], tests, command, limits): name for name in todo
+        }
+        try:
+            for future in tqdm(as_completed(futures), "graded", len(todo), unit="notebook"):
+                journal.add(keys[futures[future]], future.result())
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    rows = [{"submission": name, **journal.rows[keys[name]]} for name in found]
+    write_table(rows, list(tests), results / "grades.csv")
+    (results / "grades.json").write_text(json.dumps(rows), "utf-8")
+    for row in rows:
+        reports.write_report(row, assignment.name, results / "reports")
+    return rows
+
+
+def in_own_process(path: Path, tests: dict[str, str], command: list[str], limits: Limits) -> dict:
+    """Judge in a fresh process, so that no submission inherits anything from the one before."""
+    kind = "spawn" if os.name == "nt" else "forkserver"
+    context = multiprocessing.get_context(kind)
+    if kind == "forkserver":
+        context.set_forkserver_preload(["torch", judge.__name__])
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_judge, args=(theirs, path, tests, command, limits))
+    process.daemon = True
+    process.start()
+    theirs.close()
+    try:
+        return json.loads(ours.recv_bytes()) if ours.poll(2 * limits.total + 60) else _late(limits)
+    except EOFError:
+        process.join()
+        return _not_graded(f"its judge ended with code {process.exitcode}")
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+def _judge(pipe: Any, path: Path, tests: dict[str, str], command: list[str], limits: Limits):
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (judge.MEMORY, judge.MEMORY))
+    except (ImportError, OSError, ValueError):  # Windows, macOS
+        pass
+    pipe.send_bytes(json.dumps(judge.judge(path, tests, command, limits)).encode())
+
+
+def _not_graded(reason: str) -> dict[str, Any]:
+    return {"status": "not graded", "reason": reason, "questions": {}, "possible": {}, "cases": []}
+
+
+def _late(limits: Limits) -> dict[str, Any]:
+    return _not_graded(f"its judge did not end within {2 * limits.total + 60:g} s")
+
+
+def _check_solution(row: dict[str, Any], assignment: Assignment) -> None:
+    if row["questions"] != row["possible"] or row["status"] != "graded" or row["reason"]:
+        failed = ", ".join(f"{c['question']} {c['name']}" for c in row["cases"] if not c["passed"])
+        raise AssignmentError(
+            f"Nothing was graded: the solution of {assignment.name} does not get every point. "
+            + "; ".join(part for part in (row["status"], row["reason"], failed) if part)
+        )
+
+
+def write_table(rows: list[dict[str, Any]], questions: list[str], path: Path) -> None:
+    """One line a submission, in the order of their names; no points where it was not graded."""
+
+    def cell(value: Any) -> Any:  # a spreadsheet would take =... for a formula
+        return f"'{value}" if str(value)[:1] in ("=", "+", "-", "@") else value
+
+    def line(row: dict[str, Any]) -> Iterator[Any]:
+        graded = row["status"] != "not graded"
+        yield row["submission"]
+        yield row["status"]
+        yield f"{sum(row['questions'].values()):g}" if graded else ""
+        for question in questions:
+            yield f"{row['questions'][question]:g}" if graded else ""
+        yield row["reason"]
+
+    with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+        table = csv.writer(file)
+        table.writerow(["submission", "status", "total", *questions, "reason"])
+        for row in rows:
+            table.writerow([cell(value) for value in line(row)])
