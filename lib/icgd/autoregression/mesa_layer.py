@@ -40,8 +40,8 @@ def mesa_attention(
             f"{tuple(keys.shape)}, {tuple(queries.shape)} and {tuple(values.shape)}."
         )
     batch, _, d = keys.shape
-    R = torch.eye(d, dtype=keys.dtype).expand(batch, d, d) / z
-    Phi = torch.zeros(batch, values.shape[2], d, dtype=values.dtype)
+    R = torch.eye(d, dtype=keys.dtype, device=keys.device).expand(batch, d, d) / z
+    Phi = values.new_zeros(batch, values.shape[2], d)
     outputs = []
     for k, v, q in zip(keys.unbind(1), values.unbind(1), queries.unbind(1), strict=True):
         k, v, q = k[..., None], v[..., None], q[..., None]  # columns

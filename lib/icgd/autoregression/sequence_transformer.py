@@ -49,7 +49,8 @@ class SequenceTransformer(LinearAttentionStack):
 
     def forward(self, x: Complex[Tensor, "batch T d"]) -> Complex[Tensor, "batch T-1 d"]:
         """Predictions y_t of x_{t+1} for t = 2, ..., T, each from the first t tokens."""
-        Z = self.forward_tokens(self.tokens(x), causal_mask(self.rho, x.shape[1]))
+        mask = causal_mask(self.rho, x.shape[1]).to(x.device)
+        Z = self.forward_tokens(self.tokens(x), mask)
         return Z[:, 1:, : self.d]
 
 

@@ -28,7 +28,7 @@ def gradient_steps(products: Sequence[float], *, rho: Rho = context_pairs) -> Le
 
     def learner(x: Complex[Tensor, "batch T d"]) -> Complex[Tensor, "batch T-1 d"]:
         cross, gram = _sums(x)
-        scale = torch.as_tensor(rho_values(rho, x.shape[1]))[:, None, None]
+        scale = torch.as_tensor(rho_values(rho, x.shape[1]), device=x.device)[:, None, None]
         W = torch.zeros_like(cross)
         for p in products:
             W = W + p / scale * (cross - W @ gram)
@@ -68,7 +68,7 @@ def ridge(z: float) -> Learner:
 
     def learner(x: Complex[Tensor, "batch T d"]) -> Complex[Tensor, "batch T-1 d"]:
         cross, gram = _sums(x)
-        eye = torch.eye(x.shape[2], dtype=x.dtype)
+        eye = torch.eye(x.shape[2], dtype=x.dtype, device=x.device)
         return _apply(cross, torch.linalg.solve(gram + z * eye, x[:, 1:]))
 
     return learner
