@@ -185,6 +185,15 @@ CASES = {
             "missing": (({},), "say which"),
         },
     ),
+    ex.check_cubes: (
+        [(lambda V, U, j, k, t: (t - 1) * V[j, k] * U[k, k],)],
+        {
+            "one pair": ((lambda V, U, j, k, t: V[j, k] * U[k, k],), "this coefficient alone"),
+            "transposed": ((lambda V, U, j, k, t: (t - 1) * V[k, j] * U[k, k],), "alone"),
+            "diagonal of V": ((lambda V, U, j, k, t: (t - 1) * V[j, j] * U[j, j],), "alone"),
+            "U off the diagonal": ((lambda V, U, j, k, t: (t - 1) * V[j, k] * U[j, k],), "alone"),
+        },
+    ),
     ex.check_wirtinger: (
         [(lambda p, t: 2 * p / (t - 1),)],
         {

@@ -23,6 +23,7 @@ from icgd.exercises.flow import (
 )
 from icgd.exercises.mesa import (
     check_cross_talk,
+    check_cubes,
     check_repeated_steps,
     check_trained_short,
     check_wirtinger,
@@ -73,6 +74,7 @@ __all__ = [
     "check_copying_positions",
     "check_coupled_loss",
     "check_cross_talk",
+    "check_cubes",
     "check_drift",
     "check_gradient",
     "check_hard_law",

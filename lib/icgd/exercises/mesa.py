@@ -6,11 +6,32 @@ import numpy as np
 import torch
 
 from icgd.autoregression import data, learners
+from icgd.autoregression.blocks import place_blocks
 from icgd.autoregression.enumeration import all_sequences
+from icgd.autoregression.models import predict
 from icgd.exercises.sequences import parabola
 from icgd.exercises.trial import Trial
 
 CHAPTER = "11-mesa-optimizer.html"
+
+
+def check_cubes(cube: Callable[..., float]) -> None:
+    """cube(V, U, j, k, t): the coefficient of u_k^3 lambda_k^t in (t - 1) y_tj, dense blocks."""
+    rng = np.random.default_rng(15)
+    with Trial("ex-11-only", "10-gradient-flow.html#equation-eq-flow-prediction") as trial:
+        for d, t in ((2, 2), (3, 6)):
+            V, U = rng.standard_normal((2, d, d))
+            blocks = place_blocks(torch.tensor(U), torch.tensor(V))
+            for j, k in np.ndindex(d, d):
+                powers = np.exp(0.7j * np.arange(t + 1))
+                x = np.zeros((1, t, d), complex)
+                x[0, :, k] = 1.3 * powers[:t]  # only coordinate k: nothing but cubes
+                y = predict(*blocks, torch.tensor(x))[0, -1, j].item()
+                trial.same(
+                    trial.number(cube, V=V, U=U, j=j, k=k, t=t),
+                    ((t - 1) * y / (1.3**3 * powers[t])).real,
+                    "with all other coordinates zero the layer shows this coefficient alone",
+                )
 
 
 def check_wirtinger(size: Callable[[float, int], float]) -> None:
