@@ -56,8 +56,9 @@ class Slider:
 
     def widget(self) -> ipywidgets.Widget:
         first, last = self.values[0], self.values[-1]
-        shared = {"description": self.label, "style": {"description_width": "initial"}}
-        shared["layout"] = {"width": "26rem", "max_width": "100%"}
+        label = f"{self.label} ({self.unit})" if self.unit else self.label
+        shared = {"description": label, "style": {"description_width": "initial"}}
+        shared["layout"] = {"width": "28rem", "max_width": "100%"}
         if self.live == "whole":
             return ipywidgets.IntSlider(self.start, first, last, **shared)
         if self.live == "any":
@@ -141,7 +142,10 @@ class Explorer:
         start = tuple(control.start for control in self.controls.values())
         if start not in grid:
             self._fail(f"start at one of its values, got {start}")
-        self.scene = Scene(self.stage, self.size)
+        try:
+            self.scene = Scene(self.stage, self.size)
+        except Exception as error:
+            self._fail(f"have a stage, got {type(error).__name__}: {error}", error)
         self.frames = [self.frame(**dict(zip(self.controls, point, strict=True))) for point in grid]
         self.first = self.frames[grid.index(start)]
         for frame in self.frames:
@@ -156,8 +160,8 @@ class Explorer:
                 f"{len(grid)} frames; draw fewer points or frames"
             )
 
-    def _fail(self, invariant: str):
-        raise ExplorerError(f"explorer {self.name!r} must {invariant}.")
+    def _fail(self, invariant: str, cause: Exception | None = None):
+        raise ExplorerError(f"explorer {self.name!r} must {invariant}.") from cause
 
     @property
     def kilobytes(self) -> float:
@@ -172,10 +176,7 @@ class Explorer:
             return Frame(svg, self.alt(result), self.readout(result))
         except Exception as error:
             at = ", ".join(f"{key} = {value}" for key, value in parameters.items())
-            raise ExplorerError(
-                f"explorer {self.name!r} must have a picture at every value, got "
-                f"{type(error).__name__} at {at}: {error}"
-            ) from error
+            self._fail(f"have a picture at {at}, got {type(error).__name__}: {error}", error)
 
     def live(self) -> ipywidgets.Widget:
         """Controls that recompute, above the picture and its numbers."""
@@ -185,7 +186,7 @@ class Explorer:
         def show(change=None):
             try:
                 frame = self.frame(**{key: widget.value for key, widget in inputs.items()})
-                shown.value = pages.picture(frame) + pages.readout(frame)
+                shown.value = pages.on_paper(pages.picture(frame) + pages.readout(frame))
             except ExplorerError as error:  # the reader moves on; the last picture would mislead
                 shown.value = pages.message(str(error))
 

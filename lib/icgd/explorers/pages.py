@@ -97,5 +97,10 @@ def caption(explorer) -> str:
     return f"<p>{html.escape(explorer.caption)} (Claim {html.escape(explorer.claim)}.)</p>"
 
 
+def on_paper(body: str) -> str:
+    """Dark on white whatever the front end's colours are: a notebook has no style sheet of ours."""
+    return f'<div style="background: white; color: black; padding: 0.5em">{body}</div>'
+
+
 def message(text: str) -> str:
     return f'<p role="alert">{html.escape(text)}</p>'
