@@ -182,7 +182,7 @@ def test_family(explorer, n):
 
 
 def test_family_lines_touch_where_stein_says(explorer):
-    """E[x (f - beta.x)] = 0 is what makes the second line the linear part; for f linear they agree."""
+    """A linear f is its own linear part."""
     e = explorer("family_explorer")
     axes = e.scene.axes
     e.draw(axes, e.compute(family="linear", n=1))
