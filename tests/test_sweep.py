@@ -84,6 +84,15 @@ def test_seeds_of_neighbours_differ():
     assert max(seeds) < 2**63
 
 
+def test_a_cell_draws_from_its_own_seed():
+    def cell(n, d, generator):
+        return {"half": generator.initial_seed() // 2**32}
+
+    table = sweep(cell, {"n": [5, 7], "d": [3]}, seed=2)
+    wanted = [cell_seed({"n": n, "d": 3}, 2) // 2**32 for n in (5, 7)]
+    np.testing.assert_array_equal(table["half"], wanted)
+
+
 def test_the_rest_of_the_grid_does_not_matter(noisy):
     whole = sweep(noisy, AXES)
     alone = sweep(noisy, {"scale": [2.0], "n": [11]})
