@@ -1,4 +1,4 @@
-"""Evidence for layers on layers and for the mesa layer (chapter 15)."""
+"""Evidence for layers on layers, as built and as trained (chapter 15)."""
 
 import json
 from functools import lru_cache
@@ -8,8 +8,6 @@ import numpy as np
 import torch
 
 from icgd.autoregression import data, learners
-from icgd.autoregression.mesa_layer import mesa_layer
-from icgd.autoregression.normalisation import constant
 from icgd.autoregression.processes import Haar, Phases, Sphere, relative_errors, sample_process
 from icgd.autoregression.sequence_transformer import (
     KEY,
@@ -19,7 +17,7 @@ from icgd.autoregression.sequence_transformer import (
     on_raw_tokens,
     raw_tokens,
 )
-from icgd.autoregression.steps import gradient_steps, ridge, ridge_steps
+from icgd.autoregression.steps import gradient_steps
 from icgd.claims import Evidence, claim
 from icgd.evidence.autoregression.tools import flat, generator, sequences
 
@@ -29,15 +27,15 @@ PRODUCTS = (0.2, 0.5, 0.1)
 WEIGHTS = Path(__file__).resolve().parents[4] / "data" / "sequence_layers.json"
 
 
-def _x() -> torch.Tensor:
+def samples() -> torch.Tensor:
     return sequences(data.Gaussian(1.0), D, T).x
 
 
-def _real(values) -> np.ndarray:
+def as_real(values) -> np.ndarray:
     return flat(torch.view_as_real(values.detach()))
 
 
-def _descended(x, steps, ridge_strength: float = 0.0) -> torch.Tensor:
+def descended(x, steps, ridge_strength: float = 0.0) -> torch.Tensor:
     """W_k x_t with W_k from k explicit gradients (autograd) on L_OLS,t + z |W|^2 / 2."""
     rows = []
     for sequence in x:
@@ -57,11 +55,11 @@ def _descended(x, steps, ridge_strength: float = 0.0) -> torch.Tensor:
 
 
 def _layers(spoil) -> Evidence:
-    x = _x()
+    x = samples()
     model = gradient_descent(D, PRODUCTS)
     spoil(model)
-    explicit = _descended(x, lambda t: [p / (t - 1) for p in PRODUCTS])
-    return Evidence(_real(explicit), _real(model(x)), tolerance=1e-10, relative=True)
+    explicit = descended(x, lambda t: [p / (t - 1) for p in PRODUCTS])
+    return Evidence(as_real(explicit), as_real(model(x)), tolerance=1e-10, relative=True)
 
 
 @claim(
@@ -85,13 +83,13 @@ def _changed_keys():
 
 
 def _copy(order) -> Evidence:
-    x = _x()
+    x = samples()
     model = gradient_descent(D, PRODUCTS)
     Z = raw_tokens(model, x)
     width = model.width
     Z = torch.cat([Z[..., :width], order(Z[..., width:])], dim=-1)
     y = on_raw_tokens(model, T).forward_tokens(Z, causal_mask(model.rho, T))[:, 1:, :D]
-    return Evidence(_real(model(x)), _real(y), tolerance=1e-10, relative=True)
+    return Evidence(as_real(model(x)), as_real(y), tolerance=1e-10, relative=True)
 
 
 @claim(
@@ -166,100 +164,3 @@ def trained_layer():
 @trained_layer.fails_without("a single layer (three instead)")
 def _three_layers():
     return _one_layer("general", 3)
-
-
-# --- The mesa layer ------------------------------------------------------------------------------
-
-
-def _online(z: float) -> Evidence:
-    x = _x()
-    return Evidence(_real(ridge(0.3)(x)), _real(mesa_layer(z)(x)), tolerance=1e-10, relative=True)
-
-
-@claim(
-    "Mesa.online",
-    kind="algebra",
-    anchor=f"{CHAPTER}#mesa-online",
-    statement="Rank-one updates give the regularised least-squares prediction at every t.",
-)
-def online():
-    return _online(0.3)
-
-
-@online.fails_without("R_0 = I / z (R_0 = I instead)")
-def _wrong_start():
-    return _online(1.0)
-
-
-def _linear_limit(z: float) -> Evidence:
-    """z Phi_t x_t beside linear attention; and z times the difference beside its limit."""
-    x = _x()
-    linear = gradient_steps([1.0], rho=constant)(x)
-    two = gradient_steps([1.0, 1.0], rho=constant)(x)  # 2 linear - sum v k^* K q
-    scaled = z * mesa_layer(z)(x)
-    said = torch.stack([linear, two - 2 * linear])
-    found = torch.stack([scaled, z * (scaled - linear)])
-    return Evidence(_real(said), _real(found), tolerance=1e-3, relative=True)
-
-
-@claim(
-    "Mesa.linear-limit",
-    kind="algebra",
-    anchor=f"{CHAPTER}#mesa-linear-limit",
-    statement="As z grows z Phi_t x_t tends to linear attention, with an error -sum v k^* K q / z.",
-)
-def linear_limit():
-    return _linear_limit(1e6)
-
-
-@linear_limit.fails_without("a large z")
-def _small_z():
-    return _linear_limit(10.0)
-
-
-def _ridge_steps(z: float) -> Evidence:
-    x, a = _x(), 0.05
-    explicit = _descended(x, lambda t: [a] * 4, ridge_strength=0.3)
-    return Evidence(_real(explicit), _real(ridge_steps(a, z, 4)(x)), tolerance=1e-10, relative=True)
-
-
-@claim(
-    "Mesa.ridge-steps",
-    kind="algebra",
-    anchor=f"{CHAPTER}#mesa-ridge-steps",
-    statement="J inner iterations on the query are J gradient steps on the regularised problem.",
-)
-def inner_steps():
-    return _ridge_steps(0.3)
-
-
-@inner_steps.fails_without("the regulariser in the iteration")
-def _no_ridge():
-    return _ridge_steps(0.0)
-
-
-def _bayes(z_factor: float) -> Evidence:
-    """The posterior mean of W x_t for W with N(0, w2) entries, by conditioning, beside ridge."""
-    g, t, w2, s2 = generator(2), 5, 0.7, 0.4
-    x = torch.randn(1, t, D, dtype=torch.float64, generator=g)
-    keys, values, query = x[0, :-1], x[0, 1:], x[0, -1]
-    # Coordinates of W are independent: each row is a Gaussian process with kernel w2 k.k'.
-    K = w2 * keys @ keys.T + s2 * torch.eye(t - 1, dtype=torch.float64)
-    posterior = values.T @ torch.linalg.solve(K, w2 * keys @ query)
-    y = ridge(z_factor * s2 / w2)(x.to(torch.complex128))[0, -1]
-    return Evidence(posterior.numpy(), y.real.numpy(), tolerance=1e-10)
-
-
-@claim(
-    "Mesa.bayes",
-    kind="algebra",
-    anchor=f"{CHAPTER}#mesa-bayes",
-    statement="For a Gaussian prior on W the mesa layer with z = s2 / w2 is the Bayes predictor.",
-)
-def bayes():
-    return _bayes(1.0)
-
-
-@bayes.fails_without("z = s2 / w2 (twice that)")
-def _wrong_z():
-    return _bayes(2.0)
