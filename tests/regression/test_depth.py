@@ -58,11 +58,11 @@ def test_moments_are_symmetric_in_rows_and_columns():
 @pytest.mark.parametrize(("n", "d", "noise_var"), [(7, 3, 0.4), (3, 5, 0.4), (20, 5, 0.0)])
 def test_risks_known_from_chapter_1(n, d, noise_var):
     spectrum = Spectrum(n, d, noise_var)
-    one = spectrum.risk(lambda h: filters.gradient_filter([0.03 * n], h))
+    one = spectrum.risk(filters.gradient_filter, [0.03 * n])
     wanted = theory.one_step_risk(0.03, n=n, d=d, noise_var=noise_var)
     assert one == pytest.approx(wanted, rel=1e-12)
     if noise_var:
-        ridge = spectrum.risk(lambda h: filters.ridge_filter(n, noise_var, h))
+        ridge = spectrum.risk(filters.ridge_filter, n, noise_var)
         assert ridge == pytest.approx(theory.ridge_risk(n, d, noise_var), rel=1e-12)
 
 
@@ -109,25 +109,23 @@ def test_the_table_of_tuned_steps():
     for k, (step, risk) in constant.items():
         found = depth.tuned_constant_step(k, SIZE)
         assert found == pytest.approx(step, abs=6e-6)
-        found = SIZE.risk(lambda h, a=found, k=k: filters.gradient_filter([a] * k, h))
+        found = SIZE.risk(filters.gradient_filter, [a] * k)
         assert found == pytest.approx(risk, abs=6e-7)
     for k, (risk, steps) in layered.items():
         assert filters.best_polynomial(k, SIZE)[0] == Fraction(risk)
         found = depth.tuned_steps(k, SIZE)
         assert found == pytest.approx(steps, abs=6e-6)
-        found = SIZE.risk(lambda h, a=found: filters.gradient_filter(a, h))
+        found = SIZE.risk(filters.gradient_filter, a)
         assert found == pytest.approx(float(Fraction(risk)), rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "d", "noise_var"), [(7, 3, 0.4), (3, 5, 0.0), (20, 5, 5.0)])
 def test_no_other_real_steps_do_better(n, d, noise_var):
     spectrum = Spectrum(n, d, noise_var)
-    best = spectrum.risk(lambda h: filters.gradient_filter(depth.tuned_steps(3, spectrum), h))
+    best = spectrum.risk(filters.gradient_filter, depth.tuned_steps(3, spectrum))
     for seed in range(3):
         start = np.random.default_rng(seed).uniform(0.1, 1.5, 3)
-        found = minimize(
-            lambda a: spectrum.risk(lambda h: filters.gradient_filter(a, h)), start, method="BFGS"
-        )
+        found = minimize(lambda a: spectrum.risk(filters.gradient_filter, a), start, method="BFGS")
         assert found.fun >= best - 1e-12 * best
     assert found.fun == pytest.approx(best, rel=1e-6)
 
@@ -138,7 +136,7 @@ def test_noise_makes_zeros_complex_and_steps_equal():
     assert np.iscomplexobj(depth.polynomial_zeros(2, loud))
     steps = depth.tuned_steps(2, loud)
     assert steps == pytest.approx([depth.tuned_constant_step(2, loud)] * 2, rel=1e-5)
-    reached = loud.risk(lambda h: filters.gradient_filter(steps, h))
+    reached = loud.risk(filters.gradient_filter, steps)
     assert reached > float(filters.best_polynomial(2, loud)[0]) + 1e-3
 
 
@@ -168,7 +166,7 @@ def test_four_layers_of_gd_plus_plus_in_exact_fractions():
     assert float(risk) == pytest.approx(1.1121e-5, abs=6e-10)
     far = Spectrum(20, 5, reach=16)
     numbers = [float(a) for a in steps], [float(c) for c in curvatures]
-    found = far.risk(lambda h: filters.gdpp_filter(*numbers, h))
+    found = far.risk(filters.gdpp_filter, *numbers)
     assert found == pytest.approx(float(risk), rel=1e-9)
 
 

@@ -60,12 +60,12 @@ def test_multiples_of_the_identity_have_filters(d):
     spectrum = Spectrum(11, d, 0.3)
     A = transformer.as_matrices(d, steps)
     sparse = DepthLoss(11, 0.3, 2, np.eye(d))(A).item()
-    wanted = spectrum.risk(lambda h: filters.gradient_filter(steps, h))
+    wanted = spectrum.risk(filters.gradient_filter, steps)
     assert sparse == pytest.approx(wanted, rel=1e-12)
     if d < 3:
         ratios = [c / a for c, a in zip(curvatures, steps, strict=True)]
         dense = DepthLoss(11, 0.3, 2, np.eye(d), dense=True)
-        wanted = spectrum.risk(lambda h: filters.gdpp_filter(steps, curvatures, h))
+        wanted = spectrum.risk(filters.gdpp_filter, steps, curvatures)
         assert dense(A, transformer.as_matrices(d, ratios)).item() == pytest.approx(
             wanted, rel=1e-12
         )

@@ -12,13 +12,15 @@ from scipy.optimize import least_squares, minimize_scalar
 from icgd import validation
 from icgd.regression.filters import Spectrum, best_polynomial, gdpp_filter, gradient_filter
 
+_TIGHT = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}
+
 
 def tuned_constant_step(layers: int, spectrum: Spectrum) -> float:
     """The step size that is best when every one of `layers` steps must use it."""
     k = validation.positive_int("layers", layers)
     high = 4 / (spectrum.weights @ spectrum.h) * spectrum.d  # past every step that does not diverge
     found = minimize_scalar(
-        lambda a: spectrum.risk(lambda h: gradient_filter([a] * k, h)),
+        lambda a: spectrum.risk(gradient_filter, [a] * k),
         bounds=(0, high),
         method="bounded",
         options={"xatol": 1e-12},
@@ -42,10 +44,8 @@ def tuned_steps(layers: int, spectrum: Spectrum) -> Float[np.ndarray, " layers"]
     equal = np.full(layers, tuned_constant_step(layers, spectrum))
     starts = [equal * np.linspace(1 + spread, 1 - spread, layers) for spread in (0.02, 0.3, 0.6)]
     found = [
-        least_squares(
-            lambda a: spectrum.residuals(gradient_filter(a, spectrum.h)), a, xtol=1e-15, ftol=1e-15
-        )
-        for a in starts
+        least_squares(lambda a: spectrum.residuals(gradient_filter(a, spectrum.h)), start, **_TIGHT)
+        for start in starts
     ]
     return np.sort(min(found, key=lambda end: end.cost).x)[::-1]
 
@@ -89,7 +89,7 @@ def tuned_gdpp(layers: int, spectrum: Spectrum, *, starts: int = 30, seed: int =
         size = np.concatenate([np.full(k, 0.5), np.full(k - 1, 0.3)])
         start = size * growth * np.exp(0.5 * rng.normal(size=2 * k - 1))
         with np.errstate(over="ignore", invalid="ignore"):
-            found.append(least_squares(residuals, start, method="lm", xtol=1e-14, ftol=1e-14))
+            found.append(least_squares(residuals, start, method="lm", **_TIGHT))
     found.sort(key=lambda end: end.cost)
     best, risks = found[0].x, spectrum.noise_var + 2 * np.array([end.cost for end in found])
     return TunedGDpp(best[:k], best[k:], float(risks[0]), risks)

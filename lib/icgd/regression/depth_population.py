@@ -11,7 +11,7 @@ F_0 = I, K_0 = 0: the learner's weights are w - F w + K X^T eps / n, so its risk
     s2 + E tr(Sigma F Omega F^T) + (s2 / n) E tr(Sigma K H K^T).
 
 H is averaged exactly: W = L L^T, L lower triangular, L_ii^2 ~ chi^2(n - i), i from 0, and normal
-entries below (Bartlett 1934), and a polynomial in W is one in the L_ii^2 and the other entries.
+entries below (Bartlett 1933), and a polynomial in W is one in the L_ii^2 and the other entries.
 """
 
 from dataclasses import dataclass

@@ -20,7 +20,7 @@ from icgd import validation
 from icgd.regression.wishart import spectral_rule
 from icgd.regression.wishart_moments import mean_moments
 
-Filter = Callable[[np.ndarray], np.ndarray]
+Filter = Callable[..., np.ndarray]
 
 
 # --- Filters -------------------------------------------------------------------------------------
@@ -93,13 +93,14 @@ class Spectrum:
         root = np.sqrt(self.weights)
         return np.concatenate([root * F, root * np.sqrt(self.noise_var) * taken])
 
-    def risk(self, filter: Filter) -> float:
-        """The exact risk of the learner with this filter; never below `noise_var`.
+    def risk(self, filter: Filter, *parameters) -> float:
+        """The exact risk of the learner with F(h) = filter(*parameters, h), at least `noise_var`.
 
-        >>> round(Spectrum(20, 5).risk(lambda h: 1 - 10 / 13 * h), 12)  # 15/13: one tuned step
+        >>> round(Spectrum(20, 5).risk(gradient_filter, [10 / 13]), 12)  # 15/13: one tuned step
         1.153846153846
         """
-        return self.noise_var + float(np.sum(self.residuals(filter(self.h)) ** 2))
+        F = filter(*parameters, self.h)
+        return self.noise_var + float(np.sum(self.residuals(F) ** 2))
 
 
 def best_polynomial(degree: int, spectrum: Spectrum) -> tuple[Fraction, np.ndarray]:

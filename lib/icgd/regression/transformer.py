@@ -5,7 +5,8 @@ Ahn et al. (2023): Z_{k+1} = Z_k + (1/n) P_k Z_k M Z_k^T Q_k Z_k with tokens (x_
 here act on the *mean* H = X^T X / n: a step `a` is a step a / n of chapter 1's sum.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float
@@ -151,3 +152,14 @@ def von_oswald(
         model.P[:, d, :d] = step_size * model.w0
         model.P[:, d, d] = -step_size
     return model
+
+
+def sensitivity(predict: Callable[[Prompts], Tensor], prompts: Prompts) -> Float[Tensor, "batch d"]:
+    """The gradient of each prediction with respect to its x_query.
+
+    A masked stack is linear in the query, so this is its effective predictor: the weights u of a
+    prediction u.x_query. For a `Learner` it is the learner's `weights`.
+    """
+    x_query = prompts.x_query.clone().requires_grad_(True)
+    moved = replace(prompts, x_query=x_query)
+    return torch.autograd.grad(predict(moved).sum(), x_query)[0]

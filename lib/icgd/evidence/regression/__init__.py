@@ -1,5 +1,8 @@
 """Evidence for the paper OS, a module for each of its settings."""
 
+from icgd.evidence.regression import depth as depth
+from icgd.evidence.regression import depth_critical as depth_critical
+from icgd.evidence.regression import depth_tuned as depth_tuned
 from icgd.evidence.regression import dynamics as dynamics
 from icgd.evidence.regression import edges as edges
 from icgd.evidence.regression import errata as errata
