@@ -24,13 +24,16 @@ class Result:
 
 
 def load_results(folder: str | Path) -> list[Result]:
-    """All results listed in `folder`/results-*.json, in the files' order.
+    """All results listed in `folder`/results-*.json: of OS, then of MO, then of the others by name.
 
     Raises:
         FileNotFoundError: the folder holds no such file.
         ValueError: two entries share an id.
     """
-    files = sorted(Path(folder).glob("results-*.json"), reverse=True)
+    place = {"results-os.json": 0, "results-mo.json": 1}
+    files = sorted(
+        Path(folder).glob("results-*.json"), key=lambda f: (place.get(f.name, 2), f.name)
+    )
     if not files:
         raise FileNotFoundError(
             f"{Path(folder).resolve()} must hold results-*.json, found none; "
