@@ -17,7 +17,7 @@ def second_moment(pairs, noise_var: float):
 
     N^2 D_N = (N - 1) r^3 + q r + (N - 1) (N - 2) r + 2 (N - 1) (1 + 2 s2).
 
-    >>> second_moment(7, 0.0)
+    >>> float(second_moment(7, 0.0))
     1.0
     """
     s2 = validation.non_negative("noise_var", noise_var)

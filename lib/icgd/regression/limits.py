@@ -12,7 +12,7 @@ from icgd import validation
 def one_step_gain(gamma, tau):
     """h = gamma / (gamma + 1 + tau), the gain of one tuned gradient step.
 
-    >>> one_step_gain(1.0, 0.0)
+    >>> float(one_step_gain(1.0, 0.0))
     0.5
     """
     gamma, tau = _sizes(gamma, tau)
@@ -22,7 +22,7 @@ def one_step_gain(gamma, tau):
 def ridge_gain(gamma, tau):
     """g, the smaller root of g^2 - (gamma + 1 + tau) g + gamma = 0: the gain of ridge regression.
 
-    >>> ridge_gain(0.25, 0.0), ridge_gain(4.0, 0.0)  # without noise: the share of directions seen
+    >>> float(ridge_gain(0.25, 0.0)), float(ridge_gain(4.0, 0.0))  # no noise: directions seen
     (0.25, 1.0)
     """
     gamma, tau = _sizes(gamma, tau)
