@@ -44,7 +44,7 @@ def layer(device):
 
 
 def construction(device):
-    return models.one_step_construction(3, 0.1, device=device)(prompts().to(device))
+    return models.one_step_construction(3, 0.1, device=device)(prompts().to(device or "cpu"))
 
 
 def exact_loss(device):
@@ -53,11 +53,11 @@ def exact_loss(device):
 
 
 def moments_loss(device):
-    return TokenMoments.estimate(prompts()).to(device).loss(5)(*reduced(device))
+    return TokenMoments.estimate(prompts()).to(device or "cpu").loss(5)(*reduced(device))
 
 
 def ridge_predictions(device):
-    return ridge(0.3)(prompts().to(device))
+    return ridge(0.3)(prompts().to(device or "cpu"))
 
 
 def reduced_predictions(device):

@@ -50,7 +50,8 @@ def share_boundary(gamma, share: float):
     return np.sqrt(np.asarray(gamma) / (share * (1 - share))) - gamma - 1
 
 
-def _sizes(gamma, tau) -> tuple[np.ndarray, np.ndarray]:
+def _sizes(gamma, tau):
+    """(gamma, tau) as float64 numbers or arrays, checked."""
     gamma, tau = np.asarray(gamma, dtype=float)[()], np.asarray(tau, dtype=float)[()]
     if not (np.all(gamma > 0) and np.all(tau >= 0)):
         raise ValueError(
