@@ -30,7 +30,7 @@ def is_unused(script, body):
         is_thebe
         or is_state
         or ("design-tabs" in name and "sd-tab-" not in body)
-        or (name.startswith("explorers.js") and "data-explorer=" not in body)
+        or ("explorers.js" in name and "data-explorer=" not in body)
     )
 
 
