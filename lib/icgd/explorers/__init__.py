@@ -186,7 +186,7 @@ class Explorer:
         def show(change=None):
             try:
                 frame = self.frame(**{key: widget.value for key, widget in inputs.items()})
-                shown.value = pages.on_paper(pages.picture(frame) + pages.readout(frame))
+                shown.value = pages.without_style(frame)
             except ExplorerError as error:  # the reader moves on; the last picture would mislead
                 shown.value = pages.message(str(error))
 

@@ -97,9 +97,15 @@ def caption(explorer) -> str:
     return f"<p>{html.escape(explorer.caption)} (Claim {html.escape(explorer.claim)}.)</p>"
 
 
-def on_paper(body: str) -> str:
-    """Dark on white whatever the front end's colours are: a notebook has no style sheet of ours."""
-    return f'<div style="background: white; color: black; padding: 0.5em">{body}</div>'
+def without_style(frame) -> str:
+    """Picture and numbers for a notebook, which has no style sheet of ours: dark on white."""
+    numbers = "".join(
+        '<span style="display: inline-block; margin: 0 2em 0.3em 0">'
+        f"{html.escape(label)}<br><b>{html.escape(text)}</b></span>"
+        for label, text in frame.readout.items()
+    )
+    paper = "background: white; color: black; padding: 0.5em; line-height: 1.4"
+    return f'<div style="{paper}">{picture(frame)}<div aria-live="polite">{numbers}</div></div>'
 
 
 def message(text: str) -> str:

@@ -130,7 +130,7 @@ def attention_explorer() -> Explorer:
         claim="OS.Eq33",
         controls={
             "read": Slider(
-                "examples read j", range(n + 1), 0, unit=f"of {n}", live="whole", plays=True
+                "examples read j", range(n + 1), n, unit=f"of {n}", live="whole", plays=True
             ),
             "weights": Choice("weights of the layer", list(layers)),
         },
@@ -153,9 +153,9 @@ def landscape_explorer() -> Explorer:
     eta, least = theory.step_size(n, d, noise_var), theory.minimum_loss(n, d, noise_var)
     unit, last = torch.eye(d, d + 1).double(), torch.eye(d + 1).double()[d]
     starts = {
+        "near the saddle's line: (0.42, −0.40)": (0.42, -0.40),
         "β large: (0.02, 0.45)": (0.02, 0.45),
         "wrong signs: (−0.45, 0.05)": (-0.45, 0.05),
-        "near the saddle's line: (0.42, −0.40)": (0.42, -0.40),
     }
 
     def loss(alpha, beta):
@@ -201,7 +201,7 @@ def landscape_explorer() -> Explorer:
         claim="OS.minimisers",
         controls={
             "step": Slider(
-                "steps of descent", [0, 1, 2, 4, 7, 11, 16, 23, 32, 44, 60, 80, 110, steps], 0,
+                "steps of descent", [0, 1, 2, 4, 7, 11, 16, 23, 32, 44, 60, 80, 110, steps], 32,
                 unit="steps", live="whole", plays=True,
             ),
             "start": Choice("start (α, β)", list(starts)),

@@ -114,7 +114,7 @@ def step_explorer() -> Explorer:
         claim="MO.Corollary4.1",
         controls={
             "t": Slider(
-                "tokens read t", [2, 3, 4, 5, 7, 10, 16, 30, 60, 120, 200], 2, unit="tokens",
+                "tokens read t", [2, 3, 4, 5, 7, 10, 16, 30, 60, 120, 200], 4, unit="tokens",
                 live="whole", plays=True,
             ),
             "T": Slider(
