@@ -153,7 +153,7 @@ def setup_environment(torch_index):
     key = environment_key(ROOT, version, torch_index)
     stamp = read(ENVIRONMENT_STAMP)
     probe = "import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
-    packages = ("icgd", "jupyter_book", "pip", "pytest", "torch")
+    packages = ("icgd", "jupyter_book", "otter", "pip", "pytest", "torch")
     if stamp == key and venv_answers("-c", probe, *packages):
         return
     began = time.monotonic()
@@ -180,7 +180,7 @@ def setup_environment(torch_index):
             )
     write(ENVIRONMENT_STAMP, UNFINISHED)
     pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-c", "constraints.txt"]
-    steps = [[*pip, "-e", ".[book,test]"]]
+    steps = [[*pip, "-e", ".[book,grade,test]"]]
     if torch_index:
         # Only torch: that index has not all of its dependencies in the versions pinned here.
         steps.insert(0, [*pip, "--no-deps", "--index-url", torch_index, "torch"])
@@ -421,6 +421,27 @@ def notebooks(args):
         raise TaskError("Not every chapter could be executed and tidied; see above.")
 
 
+def assignments(args):
+    grading("assign", *args.names)
+
+
+def bundle(args):
+    grading("bundle", *args.names)
+
+
+def grade(args):
+    grading("grade", args.assignment, Path(args.folder).resolve(), *args.extra)
+
+
+def summarise(args):
+    grading("summarise", Path(args.results).resolve())
+
+
+def grading(*arguments):
+    if run([PYTHON, "-m", "icgd_grading", *arguments], env=course_environment()) != 0:
+        raise TaskError("It did not come to its end; the reason is above.")
+
+
 def clean(args):
     caches = [*ROOT.glob(".*_cache"), *ROOT.glob(".*.lock")]
     for path in [BUILD, *caches, *([VENV] if args.all else [])]:
@@ -459,6 +480,17 @@ def parser():
     sub.add_argument("--no-run", action="store_true", help="tidy only, keep the marked outputs")
     sub = command(lint, "check the style of all code, notebooks included")
     sub.add_argument("--fix", action="store_true", help="repair what can be repaired")
+    for function, summary in (
+        (assignments, "make the problem sets: students' version, solution and autograder"),
+        (bundle, "make the students' zip"),
+    ):
+        sub = command(function, summary)
+        sub.add_argument("names", nargs="*", help="folders in assignments/ (all)")
+    sub = command(grade, "grade a folder of notebooks that students handed in", "the grader")
+    sub.add_argument("assignment", help="as in 1-regression")
+    sub.add_argument("folder", help="the notebooks; results go to FOLDER-graded")
+    sub = command(summarise, "histograms of a graded class, and what failed most often")
+    sub.add_argument("results", help="the folder that grade wrote")
     sub = command(clean, "remove what was built")
     sub.add_argument("--all", action="store_true", help="the virtual environment too")
     command(setup, "only make the virtual environment")
