@@ -1,0 +1,313 @@
+"""Honest, wrong and empty answers; the table and the reports; what happens when things break."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+import trial
+
+from icgd_grading import assignments, classroom, judge, reports
+from icgd_grading.sandbox import LIMITS, Limits, SandboxError, worker_command
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_TORCH = "pass"  # importing torch is most of a submission's time
+
+
+def points(row):
+    return sum(row["questions"].values())
+
+
+def passed(row):
+    return {(case["question"], case["name"]) for case in row["cases"] if case["passed"]}
+
+
+GRADIENT = "import numpy as np\ndef gradient(X, y, w):\n    return "
+STUBS = {
+    "empty": "np.array([])",
+    "nan": "np.full(X.shape[1], np.nan)",
+    "zeros": "np.zeros(X.shape[1])",
+    "argument": "w",
+    "none": "None",
+}
+WRONG = {
+    "factor-2": "2 * X.T @ (X @ w - y) / len(y)",
+    "not-averaged": "X.T @ (X @ w - y)",
+    "sign": "X.T @ (y - X @ w) / len(y)",
+    "divided-by-d": "X.T @ (X @ w - y) / X.shape[1]",
+    "a-column": "(X.T @ (X @ w - y) / len(y))[:, None]",
+}
+
+
+@pytest.fixture(scope="module")
+def graded(grade):
+    files = {"reference.ipynb": trial.answers()}
+    for name, source in (STUBS | WRONG).items():
+        files[f"{name}.ipynb"] = trial.answers(q1=GRADIENT + source, q3=NO_TORCH)
+    files["=cmd.ipynb"] = trial.answers(q1="raise ValueError('=1+1, \"quoted\"')", q3=NO_TORCH)
+    files["one-failure.ipynb"] = trial.answers(q1=GRADIENT + "X @ y @ w", q3=NO_TORCH)
+    return grade(files)
+
+
+def test_the_reference_earns_every_point(graded):
+    rows, _ = graded
+    row = rows["reference.ipynb"]
+    assert (row["status"], row["reason"], points(row)) == ("graded", "", trial.POINTS)
+    assert sum(row["possible"].values()) == trial.POINTS
+
+
+@pytest.mark.parametrize("name", STUBS | WRONG)
+def test_wrong_and_empty_answers_pass_no_hidden_test(graded, name):
+    row = graded[0][f"{name}.ipynb"]
+    hidden = [case for case in row["cases"] if case["question"] == "q1" and case["hidden"]]
+    assert len(hidden) == 2
+    assert not [case["name"] for case in hidden if case["passed"]]
+    assert row["questions"]["q2"] == 2, "another question is not touched"
+
+
+def test_table_holds_a_line_a_submission(graded):
+    rows, results = graded
+    with open(results / "grades.csv", newline="", encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert list(table[0]) == ["submission", "status", "total", "q1", "q2", "q3", "reason"]
+    assert [line["submission"].lstrip("'") for line in table] == sorted(rows)
+    assert table[0]["submission"] == "'=cmd.ipynb", "a spreadsheet must not run it"
+    for line in table:
+        assert float(line["total"]) == points(rows[line["submission"].lstrip("'")])
+
+
+def test_report_tells_hints_but_nothing_of_hidden_tests(graded):
+    rows, results = graded
+    page = (results / "reports/one-failure.ipynb.html").read_text("utf-8")
+    assert "Look at q1 again." in page
+    assert "matmul: Input operand 1 has a mismatch" in page, "a public test says what it found"
+    hidden = [case for case in rows["factor-2.ipynb"]["cases"] if case["hidden"]]
+    assert all(case["message"] == "" for case in hidden)
+    page = (results / "reports/factor-2.ipynb.html").read_text("utf-8")
+    assert "value" in page
+    assert "Mismatched elements" not in page
+
+
+def test_summary_counts_points_and_failures(graded):
+    rows, _ = graded
+    text = reports.summary(list(rows.values()))
+    assert f"{len(rows)} submissions: {len(rows)} graded" in text
+    assert f"q2: mean {2:.2f} of 2" in text
+    assert text.splitlines()[-1].split(maxsplit=1)[0].isdigit()
+    worst = text[text.index("most often") :].splitlines()[1]
+    count = sum(("q3", "a step") not in passed(row) for row in rows.values())
+    assert worst.split()[0] == str(count)
+
+
+def test_second_run_grades_nothing_and_gives_the_same_table(graded, grade, monkeypatch):
+    _, results = graded
+    before = (results / "grades.csv").read_bytes()
+    monkeypatch.setattr(classroom, "in_own_process", None)
+    grade({}, folder=results.parent)
+    assert (results / "grades.csv").read_bytes() == before
+
+
+def test_changed_submission_is_graded_again(assignment, tmp_path):
+    path = tmp_path / "a.ipynb"
+    path.write_text("one")
+    key = classroom.key("a.ipynb", path, assignment, LIMITS)
+    assert key == classroom.key("a.ipynb", path, assignment, LIMITS)
+    assert key != classroom.key("b.ipynb", path, assignment, LIMITS)
+    assert key != classroom.key("a.ipynb", path, assignment, Limits(call=1))
+    path.write_text("two")
+    assert key != classroom.key("a.ipynb", path, assignment, LIMITS)
+
+
+def test_after_a_kill_in_the_middle_the_rest_is_graded(assignment, sandbox, tmp_path):
+    handed_in = tmp_path / "handed in"
+    handed_in.mkdir()
+    for n in range(6):
+        late = trial.answers(
+            q3=NO_TORCH, q2=f"import time\ntime.sleep(0.3)\nstep_size = 0.5 + {n % 2}"
+        )
+        nbformat.write(late, handed_in / f"{n}.ipynb")
+    program = textwrap.dedent(f"""
+        from pathlib import Path
+        from icgd_grading import assignments, classroom
+        if __name__ == "__main__":
+            made = assignments.Assignment("trial", Path({str(assignment.folder)!r}))
+            classroom.grade(made, Path({str(handed_in)!r}), Path({str(tmp_path)!r}) / "results")
+    """)
+    script = tmp_path / "program.py"
+    script.write_text(program)
+    journal = tmp_path / "results/journal.jsonl"
+    run = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL)
+    while not (journal.is_file() and journal.read_text().count("\n") >= 2) and run.poll() is None:
+        time.sleep(0.02)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    done = journal.read_text().splitlines()
+    assert 2 <= len(done) < 6
+    journal.write_text("\n".join(done) + '\n{"key": "cut in the mid')
+    rows = classroom.grade(assignment, handed_in, tmp_path / "results")
+    assert [row["questions"]["q2"] for row in rows] == [2, 0] * 3
+    again = classroom.grade(assignment, handed_in, tmp_path / "afresh")
+    assert [row["questions"] for row in again] == [row["questions"] for row in rows]
+    tables = [tmp_path / folder / "grades.csv" for folder in ("results", "afresh")]
+    assert tables[0].read_bytes() == tables[1].read_bytes()
+    lines = [json.loads(line) for line in journal.read_text().splitlines() if line.endswith("}")]
+    assert len(lines) == 6, "what was done before the kill was not done again"
+
+
+# --- what is not a student's fault ---------------------------------------------------------------
+
+
+def test_sandbox_that_does_not_start_is_not_zero(assignment, tmp_path):
+    path = tmp_path / "a.ipynb"
+    nbformat.write(trial.answers(), path)
+    for command in (["sh", "-c", "echo no namespaces here >&2; exit 1"], ["true"]):
+        row = judge.judge(path, assignment.tests, command)
+        assert row["status"] == "not graded"
+        assert row["reason"].startswith("the sandbox does not start")
+        assert set(row["questions"].values()) == {None}
+    slow = judge.judge(path, assignment.tests, ["sleep", "60"], Limits(start=0.2))
+    assert "it took too long" in slow["reason"]
+    classroom.write_table([{"submission": "a", **row}], list(assignment.tests), tmp_path / "t.csv")
+    assert (
+        (tmp_path / "t.csv").read_text().splitlines()[1].startswith("a,not graded,,,,,the sandbox")
+    )
+
+
+def test_sandbox_that_breaks_later_is_not_zero(assignment, tmp_path):
+    path = tmp_path / "a.ipynb"
+    nbformat.write(trial.answers(q1="import os\ndef gradient(*a): os._exit(0)", q3=NO_TORCH), path)
+    once = f"test -e {tmp_path}/ran && exit 1; touch {tmp_path}/ran; exec " + " ".join(
+        worker_command(LIMITS, sandboxed=False)
+    )
+    row = judge.judge(path, assignment.tests, ["sh", "-c", once])
+    assert row["status"] == "not graded"
+
+
+def test_judge_that_ends_is_not_zero(assignment, tmp_path, monkeypatch):
+    path = tmp_path / "a.ipynb"
+    nbformat.write(trial.answers(), path)
+    tests = {"q1": "import os\nos._exit(3)"}
+    row = classroom.in_own_process(path, tests, ["true"], LIMITS)
+    assert row["status"] == "not graded"
+    assert row["reason"] == "its judge ended with code 3"
+
+
+def test_nothing_is_graded_when_the_solution_fails(assignment, tmp_path, monkeypatch):
+    (tmp_path / "handed in").mkdir()
+    nbformat.write(trial.answers(), tmp_path / "handed in/a.ipynb")
+    failed = judge.judge(tmp_path / "nowhere", assignment.tests, ["true"])
+    assert failed["status"] == "unreadable"
+    monkeypatch.setattr(classroom, "in_own_process", lambda *a: failed)
+    monkeypatch.setattr(classroom, "worker_command", lambda *a, **k: ["true"])
+    with pytest.raises(
+        assignments.AssignmentError, match="the solution of trial does not get every"
+    ):
+        classroom.grade(assignment, tmp_path / "handed in", tmp_path / "results")
+    assert not (tmp_path / "results/grades.csv").exists()
+
+
+def test_without_bubblewrap_it_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(SandboxError, match="apt install bubblewrap"):
+        worker_command(LIMITS)
+
+
+def test_private_paths_must_lie_outside_what_students_see(sandbox):
+    with pytest.raises(SandboxError, match="students' code may read"):
+        worker_command(LIMITS, private=[Path(sys.prefix) / "submissions"])
+
+
+def test_without_a_sandbox_patching_still_earns_nothing(assignment, tmp_path, capsys):
+    (tmp_path / "handed in").mkdir()
+    cheat = "import numpy as np, math\nnp.testing.assert_allclose = lambda *a, **k: None\n"
+    cheat += "math.isclose = lambda *a, **k: True\nstep_size = 0.9"
+    nbformat.write(trial.answers(q2=cheat, q3=NO_TORCH), tmp_path / "handed in/a.ipynb")
+    folders = (assignment, tmp_path / "handed in", tmp_path / "results")
+    (row,) = classroom.grade(*folders, sandboxed=False)
+    assert row["questions"] == {"q1": 3, "q2": 1, "q3": 0}
+    assert "NO SANDBOX" in capsys.readouterr().err
+
+
+# --- files that are none -------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and pipes of Unix")
+def test_links_and_pipes_are_not_opened(assignment, tmp_path):
+    (tmp_path / "link.ipynb").symlink_to(assignment.solution)
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    for name in ("link.ipynb", "pipe.ipynb", "missing.ipynb"):
+        row = judge.judge(tmp_path / name, assignment.tests, ["true"])
+        assert (row["status"], points(row)) == ("unreadable", 0)
+    assert set(classroom.submissions(tmp_path)) == {"link.ipynb", "pipe.ipynb"}
+
+
+def test_unreadable_earns_nothing_where_otter_counts_all_or_nothing(assignment, tmp_path):
+    (tmp_path / "a.ipynb").write_text("")
+    tests = {name: "all_or_nothing = True\n" + test for name, test in assignment.tests.items()}
+    row = judge.judge(tmp_path / "a.ipynb", tests, worker_command(LIMITS, sandboxed=False))
+    assert (row["status"], points(row)) == ("unreadable", 0)
+
+
+# --- making --------------------------------------------------------------------------------------
+
+
+def test_students_version_has_neither_solutions_nor_hidden_tests(assignment):
+    text = assignment.student.read_text("utf-8")
+    assert "def test_shape(gradient)" in text.replace("\\n", "\n") or "test_shape" in text
+    for secret in ("test_value", "expected", "0.5\\n", "X @ w - y"):
+        assert secret not in text
+    assert list(assignment.tests) == ["q1", "q2", "q3"]
+    assert "step_size = 0.5" in assignment.solution.read_text("utf-8")
+
+
+def test_made_again_only_when_changed(assignment, monkeypatch):
+    monkeypatch.setattr(subprocess, "run", None)
+    source = assignment.folder.parents[1] / "source"
+    assert assignments.make("trial", source, assignment.folder.parent) == assignment
+
+
+def test_tests_that_would_be_lost_are_refused(assignment):
+    twice = assignment.tests["q1"].replace("def test_value(", "def test_shape(")
+    with pytest.raises(assignments.AssignmentError, match="trial, q1: two of its test functions"):
+        assignments.check_tests("trial", {"q1": twice})
+    with pytest.raises(assignments.AssignmentError, match="write its tests as functions"):
+        assignments.check_tests("trial", {"q1": "OK_FORMAT = True"})
+
+
+def test_what_otter_refuses_is_told(tmp_path):
+    (tmp_path / "source/trial").mkdir(parents=True)
+    text = nbformat.writes(trial.master()).replace("name: q1", "title: q1")
+    (tmp_path / "source/trial/master.ipynb").write_text(text, "utf-8")
+    with pytest.raises(assignments.AssignmentError, match="otter assign failed on trial"):
+        assignments.make("trial", tmp_path / "source", tmp_path / "build")
+    assert not (tmp_path / "build/trial/made-from.txt").exists()
+
+
+def test_unknown_assignment_is_named(tmp_path):
+    with pytest.raises(assignments.AssignmentError, match="There are: none"):
+        assignments.make("trial", tmp_path, tmp_path)
+
+
+def test_bundle_holds_what_a_student_needs_and_nothing_hidden(assignment, tmp_path):
+    path = assignments.bundle([assignment], ROOT, tmp_path / "bundle.zip")
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        requirements = archive.read("requirements.txt").decode()
+    wheel = next(name for name in names if name.endswith(".whl"))
+    others = {"README.md", "check.py", "constraints.txt", "requirements.txt", "trial.ipynb"}
+    assert set(names) == {*others, wheel}
+    assert f"./{wheel}" in requirements
+    assert "otter-grader==" in requirements
+
+
+def test_grading_is_not_part_of_the_library():
+    for path in (ROOT / "lib/icgd").rglob("*.py"):
+        assert "icgd_grading" not in path.read_text("utf-8"), path
