@@ -5,7 +5,7 @@ and a sequence's tokens go through the same `forward_tokens` with a causal mask.
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Inexact
 from torch import Tensor, nn
 
 from icgd import validation
@@ -43,16 +43,16 @@ class LinearAttentionStack(nn.Module):
         return self
 
     def layer(
-        self, k: int, Z: Float[Tensor, "batch T width"], mask: Float[Tensor, "..."]
-    ) -> Float[Tensor, "batch T width"]:
+        self, k: int, Z: Inexact[Tensor, "batch T width"], mask: Float[Tensor, "..."]
+    ) -> Inexact[Tensor, "batch T width"]:
         """The tokens after layer k, from those before it."""
         P, Q = self.P[k].to(Z.dtype), self.Q[k].to(Z.dtype)
         scores = (Z @ Q.mT) @ Z.mH  # entry (i, j) is z_j^* Q z_i
         return Z + (mask * scores) @ (Z @ P.mT)
 
     def stream(
-        self, Z: Float[Tensor, "batch T width"], mask: Float[Tensor, "..."]
-    ) -> list[Float[Tensor, "batch T width"]]:
+        self, Z: Inexact[Tensor, "batch T width"], mask: Float[Tensor, "..."]
+    ) -> list[Inexact[Tensor, "batch T width"]]:
         """[Z_0, ..., Z_layers]: the tokens before the first layer and after each.
 
         Args:
@@ -69,8 +69,8 @@ class LinearAttentionStack(nn.Module):
         return states
 
     def forward_tokens(
-        self, Z: Float[Tensor, "batch T width"], mask: Float[Tensor, "..."]
-    ) -> Float[Tensor, "batch T width"]:
+        self, Z: Inexact[Tensor, "batch T width"], mask: Float[Tensor, "..."]
+    ) -> Inexact[Tensor, "batch T width"]:
         """The tokens after the last layer; arguments as for `stream`."""
         return self.stream(Z, mask)[-1]
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from icgd.attention import LinearAttentionStack
-from icgd.regression import models, transformer
+from icgd.regression import learners, models, transformer
 from icgd.regression.data import LinearTask, Prompts, normal, sample_prompts
 
 BATCH, N, D, LAYERS = 5, 7, 3, 4
@@ -163,3 +163,19 @@ def test_what_does_not_fit_is_refused(prompts):
         transformer.from_blocks(torch.zeros(2, 3, 3).double(), torch.zeros(1, 3, 3).double())
     with pytest.raises(ValueError, match="step_size must be finite"):
         transformer.von_oswald(D, float("inf"), 2)
+
+
+def test_sensitivities_of_a_masked_stack_are_its_effective_predictor(prompts):
+    """The gradient in x_query gives back the prediction; without the mask it does not."""
+    for masked, linear in ((True, True), (False, False)):
+        model = transformer.LinearTransformer(D, 3, masked=masked)
+        model.initialise(0.4, generator=generator(7))
+        u = transformer.sensitivity(model, prompts)
+        product = (u * prompts.x_query).sum(1)
+        assert np.allclose(product, model(prompts).detach(), rtol=1e-10) == linear
+
+
+def test_sensitivities_of_a_learner_are_its_weights(prompts):
+    learner = learners.ridge(0.4)
+    u = transformer.sensitivity(learner, prompts)
+    np.testing.assert_allclose(u, learner.weights(prompts), rtol=1e-12)

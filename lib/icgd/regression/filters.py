@@ -21,17 +21,18 @@ from icgd.regression.wishart import spectral_rule
 from icgd.regression.wishart_moments import mean_moments
 
 Filter = Callable[..., np.ndarray]
+Numbers = Sequence[float] | Float[np.ndarray, " layers"]
 
 
 # --- Filters -------------------------------------------------------------------------------------
 
 
-def gradient_filter(steps: Sequence[float], h: np.ndarray) -> np.ndarray:
+def gradient_filter(steps: Numbers, h: np.ndarray) -> np.ndarray:
     """F(h) = prod_k (1 - a_k h): gradient descent with step sizes a_k."""
     return np.prod(1 - np.multiply.outer(np.asarray(steps), np.asarray(h)), axis=0)
 
 
-def gdpp_filter(steps: Sequence[float], curvatures: Sequence[float], h: np.ndarray) -> np.ndarray:
+def gdpp_filter(steps: Numbers, curvatures: Numbers, h: np.ndarray) -> np.ndarray:
     """F(h) = prod_k (1 - a_k h_k), h_0 = h, h_{k+1} = h_k (1 - c_k h_k)^2: GD++."""
     F, h = np.ones_like(np.asarray(h, dtype=float)), np.asarray(h, dtype=float)
     for a, c in zip(steps, curvatures, strict=True):

@@ -4,8 +4,6 @@ Step sizes act on the mean H = X^T X / n, so that they do not depend on the leng
 step `a` is the step a / n of `learners.gradient_step`. All start from w = 0.
 """
 
-from collections.abc import Sequence
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -13,7 +11,7 @@ from torch import Tensor
 from icgd import validation
 from icgd.regression.data import Prompts
 from icgd.regression.learners import Learner, label_sum
-from icgd.regression.transformer import Steps, as_matrices
+from icgd.regression.transformer import Numbers, Steps, as_matrices
 
 
 def gradient_steps(steps: Steps) -> Learner:
@@ -31,7 +29,7 @@ def gradient_steps(steps: Steps) -> Learner:
     return Learner(f"{len(steps)} gradient steps", weights)
 
 
-def gd_plus_plus(steps: Sequence[float], curvatures: Sequence[float]) -> Learner:
+def gd_plus_plus(steps: Numbers, curvatures: Numbers) -> Learner:
     """GD++ (von Oswald et al., 2023): a step of size a_k, then new data x <- (I - c_k H_k) x.
 
     H_k is the mean of x x^T over the data of that moment; the query changes with the examples.

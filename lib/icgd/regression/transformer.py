@@ -8,6 +8,7 @@ here act on the *mean* H = X^T X / n: a step `a` is a step a / n of chapter 1's 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -16,7 +17,8 @@ from icgd import validation
 from icgd.attention import LinearAttentionStack
 from icgd.regression.data import Prompts
 
-Steps = Sequence[float] | Float[Tensor, "layers d d"]
+Steps = Sequence[float] | Float[np.ndarray, " layers"] | Float[Tensor, "layers ..."]
+Numbers = Sequence[float] | Float[np.ndarray, " layers"] | Float[Tensor, " layers"]
 
 
 class LinearTransformer(LinearAttentionStack):
@@ -106,7 +108,7 @@ def gradient_descent(d: int, steps: Steps, *, masked: bool = True) -> LinearTran
 
 
 def gd_plus_plus(
-    d: int, steps: Sequence[float], curvatures: Sequence[float], *, masked: bool = True
+    d: int, steps: Numbers, curvatures: Numbers, *, masked: bool = True
 ) -> LinearTransformer:
     """Weights that run GD++: each layer takes a step and also changes the covariates.
 
