@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -81,25 +82,40 @@ def make(name: str, source: Path, build: Path) -> Assignment:
     told = subprocess.run([str(part) for part in otter], capture_output=True, encoding="utf-8")
     if told.returncode != 0 or not assignment.student.is_file():
         raise AssignmentError(f"otter assign failed on {name}:\n{told.stdout}{told.stderr}")
-    for question, test in assignment.tests.items():
+    check_tests(name, assignment.tests)
+    stamp.write_text(state, "utf-8")
+    return assignment
+
+
+def check_tests(name: str, tests: dict[str, str]) -> None:
+    """Raise AssignmentError where otter would lose a test or the judge could not run it."""
+    for question, test in tests.items():
         if "OK_FORMAT = True" in test:
             raise AssignmentError(f"{name}: write its tests as functions (tests: ok_format: false)")
         functions = [n.name for n in ast.parse(test).body if isinstance(n, ast.FunctionDef)]
-        if len(functions) != len(set(functions)):  # otter would keep the last of that name only
+        if len(functions) != len(set(functions)):  # otter would keep only the last of a name
             raise AssignmentError(f"{name}, {question}: two of its test functions have one name")
-    stamp.write_text(state, "utf-8")
-    return assignment
 
 
 def bundle(assignments: list[Assignment], repository: Path, target: Path) -> Path:
     """The students' zip: notebooks, the library as a wheel, exact versions, how to start."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    wheels = target.parent / "wheel"
-    shutil.rmtree(wheels, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        return _pack(assignments, repository, target, _wheel(repository, Path(folder)))
+
+
+def _wheel(repository: Path, folder: Path) -> Path:
+    """The library as a wheel, built from a copy: a build leaves files beside its source."""
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(repository / name, folder)
+    shutil.copytree(repository / "lib" / "icgd", folder / "lib" / "icgd")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    if subprocess.run([*pip, "-w", str(wheels), str(repository)]).returncode != 0:
+    if subprocess.run([*pip, "-w", str(folder), str(folder)]).returncode != 0:
         raise AssignmentError("The library's wheel could not be built; pip's message is above.")
-    (wheel,) = wheels.glob("*.whl")
+    return next(folder.glob("*.whl"))
+
+
+def _pack(assignments: list[Assignment], repository: Path, target: Path, wheel: Path) -> Path:
     otter = f"otter-grader=={version('otter-grader')}"
     texts = {
         "requirements.txt": f"-c constraints.txt\n./{wheel.name}\njupyterlab\nnbclient\n{otter}\n",

@@ -14,10 +14,10 @@ from . import sandbox, wire
 from .sandbox import Limits, SandboxError
 
 # A student's function may raise one of these; any other exception arrives as StudentError.
+NUMERIC = (ArithmeticError, ZeroDivisionError, ValueError)
 EXCEPTIONS: dict[str, type[Exception]] = {
     kind.__name__: kind
-    for kind in (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError)
-    + (ArithmeticError, RuntimeError, NotImplementedError)
+    for kind in (*NUMERIC, TypeError, IndexError, KeyError, RuntimeError, NotImplementedError)
 }
 
 
@@ -125,21 +125,19 @@ class Session:
     def _start(self) -> None:
         self._workers += 1
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(
+        self.process = process = subprocess.Popen(
             self.command, stdin=pipe, stdout=pipe, stderr=pipe, env=sandbox.environment()
         )
-        try:
-            with self._stopped_after(self.limits.start):
-                wire.receive(self.process.stdout)
-        except (EOFError, OSError, wire.WireError):
-            self.process.kill()
-            said = clean(self.process.stderr.read(4000).decode(errors="replace"))
-            self.broken = f"the sandbox does not start: {said or 'it took too long'}"
-            self.close()
-            raise SandboxError(self.broken) from None
-        finally:
-            if self.process is not None:
-                self.process.stderr.close()
+        with process.stderr:
+            try:
+                with self._stopped_after(self.limits.start):
+                    wire.receive(process.stdout)
+            except (EOFError, OSError, wire.WireError):
+                process.kill()
+                said = clean(process.stderr.read(4000).decode(errors="replace"))
+                self.broken = f"the sandbox does not start: {said or 'it took too long'}"
+                self.close()
+                raise SandboxError(self.broken) from None
         if self._workers == 1:
             self._deadline = time.monotonic() + self.limits.total
 
