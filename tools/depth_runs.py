@@ -1,6 +1,6 @@
 """Train stacks of one to three linear attention layers on fresh prompts: data/depth_runs.json.
 
-    TQDM_DISABLE=1 OMP_NUM_THREADS=1 python tools/depth_runs.py            # about 5 CPU-minutes
+    TQDM_DISABLE=1 OMP_NUM_THREADS=1 python tools/depth_runs.py            # about 4 CPU-minutes
 
 All entries of all P_k and Q_k are free. They start at gradient descent with steps of 0.4 plus a
 normal number of size 0.05 in every entry. Prompts as in chapter 8: d = 5, n = 20, no noise. Two
