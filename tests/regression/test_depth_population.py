@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from icgd.regression import depth_population, filters, theory, transformer
-from icgd.regression.data import SkewedTask, normal, sample_prompts
+from icgd.regression.data import Prompts, SkewedTask, normal, sample_prompts
 from icgd.regression.depth_population import DepthLoss, wishart_rule
 from icgd.regression.filters import Spectrum
 from icgd.regression.wishart_moments import trace_moment
@@ -52,6 +52,23 @@ def test_the_loss_is_an_average_over_prompts(dense):
     standard_error = squares.std() / len(squares) ** 0.5
     assert standard_error < 0.03 * squares.mean()
     assert abs(squares.mean() - loss(A, B)) < 4 * standard_error
+
+
+def test_without_noise_the_loss_is_what_the_layers_leave_of_each_weight_vector():
+    """Prompts whose X^T X are the rule's points; w runs through the unit vectors."""
+    n, A = 7, 0.5 * torch.eye(2).double() + 0.2 * normal(2, 2, 2, generator=generator(1))
+    B = 0.3 * torch.eye(2).double() + 0.2 * normal(2, 2, 2, generator=generator(2))
+    W, weights = wishart_rule(n, 2, 8)
+    X = torch.zeros(len(W), n, 2).double()
+    X[:, :2] = torch.linalg.cholesky(W).mT
+    total, model = 0.0, transformer.from_blocks(A, B)
+    for w in torch.eye(2).double():
+        w = w.expand(len(W), 2)
+        prompts = Prompts(X, (X @ w[..., None])[..., 0], w, w[:, 0], w)
+        u = transformer.sensitivity(model, prompts)
+        total += (weights @ (u - w).square().sum(1)).item()
+    loss = DepthLoss(n, 0.0, 2, np.eye(2), dense=True)
+    assert loss(A, B).item() == pytest.approx(total, rel=1e-10)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
