@@ -60,7 +60,13 @@ def test_library_is_found():
 
 
 #: Closed forms beside `theory`: held to the same rule.
-CLOSED_FORMS = ("icgd.autoregression.augmented", "icgd.autoregression.noisy")
+CLOSED_FORMS = (
+    "icgd.autoregression.augmented",
+    "icgd.autoregression.noisy",
+    "icgd.regression.depth",
+    "icgd.regression.filters",
+    "icgd.regression.wishart_moments",
+)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +78,10 @@ def test_theory_stands_alone(name):
     assert not measured, "agreement with theory is evidence only if theory does not use them"
 
 
-@pytest.mark.parametrize("name", ["icgd.training", "icgd.claims", "icgd.figures", "icgd.sweep"])
+@pytest.mark.parametrize(
+    "name",
+    ["icgd.training", "icgd.claims", "icgd.figures", "icgd.sweep", "icgd.attention"],
+)
 def test_tools_know_no_paper(name):
     if name in MODULES:
         assert not in_package(reached(name), *SETTINGS, "icgd.evidence")
