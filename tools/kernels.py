@@ -9,6 +9,7 @@ import atexit
 import os
 import shutil
 import tempfile
+import uuid
 
 from jupyter_client.manager import KernelManager
 
@@ -23,7 +24,10 @@ def use_sockets():
     start = KernelManager.__init__
 
     def initialise(self, *args, **kwargs):
-        start(self, *args, **{"transport": "ipc", **kwargs})
+        # Named from the start: the sockets' names follow from it, and else from the current folder,
+        # which for the kernel is another one.
+        file = os.path.join(folder, f"kernel-{uuid.uuid4()}.json")
+        start(self, *args, **{"transport": "ipc", "connection_file": file, **kwargs})
 
     KernelManager.__init__ = initialise
 
