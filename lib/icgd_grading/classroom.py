@@ -7,8 +7,10 @@ import multiprocessing
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +130,14 @@ def in_own_process(path: Path, tests: dict[str, str], command: list[str], limits
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_judge, args=(theirs, path, tests, command, limits))
     process.daemon = True
+    began, patience = time.monotonic(), 2 * limits.total + limits.start
     process.start()
     theirs.close()
     try:
-        return json.loads(ours.recv_bytes()) if ours.poll(2 * limits.total + 60) else _late(limits)
+        if not ours.poll(patience):
+            return _not_graded(f"its judge did not end within {patience:g} s")
+        row = json.loads(ours.recv_bytes())
+        return {**row, "seconds": round(time.monotonic() - began, 2)}
     except EOFError:
         process.join()
         return _not_graded(f"its judge ended with code {process.exitcode}")
@@ -148,15 +154,13 @@ def _judge(pipe: Any, path: Path, tests: dict[str, str], command: list[str], lim
         resource.setrlimit(resource.RLIMIT_AS, (judge.MEMORY, judge.MEMORY))
     except (ImportError, OSError, ValueError):  # Windows, macOS
         pass
-    pipe.send_bytes(json.dumps(judge.judge(path, tests, command, limits)).encode())
+    row = judge.judge(path, tests, command, limits)
+    with suppress(BrokenPipeError):  # the grader was stopped
+        pipe.send_bytes(json.dumps(row).encode())
 
 
 def _not_graded(reason: str) -> dict[str, Any]:
     return {"status": "not graded", "reason": reason, "questions": {}, "possible": {}, "cases": []}
-
-
-def _late(limits: Limits) -> dict[str, Any]:
-    return _not_graded(f"its judge did not end within {2 * limits.total + 60:g} s")
 
 
 def _check_solution(row: dict[str, Any], assignment: Assignment) -> None:

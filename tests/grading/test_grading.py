@@ -2,6 +2,7 @@
 
 import csv
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import trial
 from icgd_grading import assignments, classroom, judge, reports
 from icgd_grading.sandbox import LIMITS, Limits, SandboxError, worker_command
 
+unix = pytest.mark.skipif(os.name == "nt", reason="needs a shell, links or pipes of Unix")
 ROOT = Path(__file__).resolve().parents[2]
 NO_TORCH = "pass"  # importing torch is most of a submission's time
 
@@ -28,6 +30,13 @@ def points(row):
 
 def passed(row):
     return {(case["question"], case["name"]) for case in row["cases"] if case["passed"]}
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 GRADIENT = "import numpy as np\ndef gradient(X, y, w):\n    return "
@@ -162,9 +171,27 @@ def test_after_a_kill_in_the_middle_the_rest_is_graded(assignment, sandbox, tmp_
     assert len(lines) == 6, "what was done before the kill was not done again"
 
 
+def test_all_public_cases_run_before_any_hidden_one(sandbox, tmp_path):
+    """A function that ends its process at hidden inputs is given up, but after its public cases."""
+    path = tmp_path / "a.ipynb"
+    source = "import os\ndef f(x): return x if x > 0 else os._exit(0)"
+    nbformat.write(trial.notebook([source]), path)
+    case = "@test_case(points=1, hidden={hidden})\ndef test_{x}(f): assert f({x}) == {x}\n"
+    head = "from otter.test_files import test_case\nname = '{}'\npoints = None\n"
+    hidden = [case.format(hidden=True, x=0), case.format(hidden=True, x="False")]
+    tests = {
+        "q1": "".join([head.format("q1"), *hidden]),
+        "q2": head.format("q2") + case.format(hidden=False, x=1) + case.format(hidden=True, x=2),
+    }
+    row = judge.judge(path, tests, sandbox)
+    assert row["questions"] == {"q1": 0, "q2": 1}
+    assert row["reason"] == "f ended its process"
+
+
 # --- what is not a student's fault ---------------------------------------------------------------
 
 
+@unix
 def test_sandbox_that_does_not_start_is_not_zero(assignment, tmp_path):
     path = tmp_path / "a.ipynb"
     nbformat.write(trial.answers(), path)
@@ -181,6 +208,7 @@ def test_sandbox_that_does_not_start_is_not_zero(assignment, tmp_path):
     )
 
 
+@unix
 def test_sandbox_that_breaks_later_is_not_zero(assignment, tmp_path):
     path = tmp_path / "a.ipynb"
     nbformat.write(trial.answers(q1="import os\ndef gradient(*a): os._exit(0)", q3=NO_TORCH), path)
@@ -198,6 +226,30 @@ def test_judge_that_ends_is_not_zero(assignment, tmp_path, monkeypatch):
     row = classroom.in_own_process(path, tests, ["true"], LIMITS)
     assert row["status"] == "not graded"
     assert row["reason"] == "its judge ended with code 3"
+
+
+def test_worker_ends_with_its_judge(assignment, sandbox, tmp_path):
+    path = tmp_path / "a.ipynb"
+    nbformat.write(trial.notebook(["import time\ntime.sleep(60)"]), path)
+    limits = Limits(memory=(3 << 30) + 78)
+    context = multiprocessing.get_context("forkserver")
+    arguments = (path, assignment.tests, worker_command(limits), limits)
+    process = context.Process(target=judge.judge, args=arguments)
+    process.start()
+    wait_for(lambda: trial.running(str(limits.memory)))
+    process.kill()
+    process.join()
+    wait_for(lambda: not trial.running(str(limits.memory)))
+
+
+def test_systemd_bounds_all_processes_together_where_it_runs(monkeypatch, tmp_path, sandbox):
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    systemd = tmp_path / "systemd-run"
+    for code in (0, 1):
+        systemd.write_text(f"#!/bin/sh\nexit {code}\n")
+        systemd.chmod(0o755)
+        scoped = worker_command(LIMITS)[0] == "systemd-run"
+        assert scoped == (code == 0)
 
 
 def test_nothing_is_graded_when_the_solution_fails(assignment, tmp_path, monkeypatch):
@@ -239,7 +291,7 @@ def test_without_a_sandbox_patching_still_earns_nothing(assignment, tmp_path, ca
 # --- files that are none -------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links and pipes of Unix")
+@unix
 def test_links_and_pipes_are_not_opened(assignment, tmp_path):
     (tmp_path / "link.ipynb").symlink_to(assignment.solution)
     os.mkfifo(tmp_path / "pipe.ipynb")

@@ -1,6 +1,7 @@
 """Every hostile notebook ends as one row with its reason, without a point it has not earned."""
 
 import re
+import socket
 
 import pytest
 import trial
@@ -9,7 +10,7 @@ from hostile import ATTACKS, HONEST
 from icgd_grading import classroom
 from icgd_grading.sandbox import Limits
 
-QUICK = Limits(call=2, cell=2, total=20)
+QUICK = Limits(call=2, cell=2, total=20, memory=(3 << 30) + 77)  # known by its memory
 
 
 @pytest.fixture(scope="module")
@@ -17,11 +18,15 @@ def graded(grade, assignment):
     """All attacks in one class, with two honest students among them."""
     before = {path: path.read_bytes() for path in assignment.folder.rglob("*") if path.is_file()}
     files = {f"{name}.ipynb": attack.content for name, attack in ATTACKS.items()}
+    server = socket.create_server(("127.0.0.1", 0))  # that a notebook must not reach
+    port = str(server.getsockname()[1]).encode()
+    files["sockets.ipynb"] = files["sockets.ipynb"].replace(b"48763", port)
     good = trial.notebook([HONEST])
     files |= {"a-good-student.ipynb": good, "z-good-student.ipynb": good}
     with pytest.MonkeyPatch.context() as patch:  # these limits are too short to import torch
         patch.setattr(classroom, "_check_solution", lambda row, assignment: None)
         rows, results = grade(files, limits=QUICK)
+    server.close()
     after = {path: path.read_bytes() for path in assignment.folder.rglob("*") if path.is_file()}
     assert after == before
     return rows, results
@@ -58,3 +63,7 @@ def test_reports_escape_what_students_wrote(graded):
     page = (results / "reports/markup.ipynb.html").read_text("utf-8")
     assert "&lt;script&gt;" in page
     assert "<script" not in page
+
+
+def test_nothing_is_left_running(graded):
+    assert not trial.running(str(QUICK.memory))

@@ -1,5 +1,8 @@
 """A trial assignment, three questions and eight points, and the notebooks that are handed in."""
 
+from contextlib import suppress
+from pathlib import Path
+
 import nbformat
 from nbformat import v4
 
@@ -142,3 +145,12 @@ def answers(**changed: str) -> nbformat.NotebookNode:
     for question, source in (SOLUTIONS | changed).items():
         cells += [source, f'grader.check("{question}")']
     return notebook(cells)
+
+
+def running(mark: str) -> list[str]:
+    """The command lines of all processes of this machine that hold ``mark``."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(path.read_text("utf-8", errors="replace").replace("\0", " "))
+    return [line for line in found if mark in line]
