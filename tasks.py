@@ -35,6 +35,8 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 ENVIRONMENT_STAMP = VENV / "course-setup.txt"
 BUILD = ROOT / "_build"
 HTML = BUILD / "html"
+ZIP = BUILD / "icgd-course.zip"
+PDF = BUILD / "icgd-course.pdf"
 
 # What the pages depend on besides the chapters. The cache of executed chapters notices a change
 # in a chapter, but in none of these.
@@ -153,7 +155,7 @@ def setup_environment(torch_index):
     key = environment_key(ROOT, version, torch_index)
     stamp = read(ENVIRONMENT_STAMP)
     probe = "import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
-    packages = ("icgd", "jupyter_book", "otter", "pip", "pytest", "torch")
+    packages = ("icgd", "jupyter_book", "otter", "pip", "playwright", "pytest", "torch")
     if stamp == key and venv_answers("-c", probe, *packages):
         return
     began = time.monotonic()
@@ -180,7 +182,7 @@ def setup_environment(torch_index):
             )
     write(ENVIRONMENT_STAMP, UNFINISHED)
     pip = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-c", "constraints.txt"]
-    steps = [[*pip, "-e", ".[book,grade,test]"]]
+    steps = [[*pip, "-e", ".[book,browser,grade,test]"]]
     if torch_index:
         # Only torch: that index has not all of its dependencies in the versions pinned here.
         steps.insert(0, [*pip, "--no-deps", "--index-url", torch_index, "torch"])
@@ -345,6 +347,31 @@ def book(args):
         raise TaskError(f"The book was not built.\n\n{report}")
 
 
+def zip(args):
+    book(args)
+    if run([PYTHON, ROOT / "tools/book_zip.py", HTML, ZIP]) != 0:
+        raise TaskError("The book was not packed; see above.")
+    say(f"The book in one file, {ZIP.stat().st_size / 1e6:.1f} MB: {ZIP}")
+
+
+def pdf(args):
+    book(args)
+    say("Printing the book (a minute or two)")
+    if run([PYTHON, ROOT / "tools/book_pdf.py", PDF], env=course_environment()) != 0:
+        raise TaskError("The book was not printed; see above.")
+    say(f"The book on paper, {PDF.stat().st_size / 1e6:.1f} MB: {PDF}")
+
+
+def slides(args):
+    book(args)
+    target = BUILD / "slides"
+    remove(target)
+    sphinx = [PYTHON, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "revealjs"]
+    if run([*sphinx, "-d", BUILD / ".slides-doctrees", ROOT / "slides", target]) != 0:
+        raise TaskError("The slides were not made; see above.")
+    say(f"The slides are ready. Open {target / 'index.html'}")
+
+
 def lint(args):
     ruff = [PYTHON, "-m", "ruff"]
     check = [*ruff, "check", *(["--fix"] if args.fix else []), "."]
@@ -358,17 +385,21 @@ def test(args):
     """Run every step, whatever an earlier one gave, and end with a summary."""
     shaped = [name for name in SHAPE_CHECKED_TESTS if (ROOT / name).is_dir()]
     pytest = [PYTHON, "-m", "pytest", *args.extra]
-    own = ["tests", "lib/icgd", "--doctest-modules", "-n", "2", "--dist", "loadfile"]
+    two = ["-n", "2", "--dist", "loadfile"]
+    own = ["tests", "lib/icgd", "--doctest-modules", "--ignore=tests/browser", *two]
     notebooks = ["--nbval-lax", "chapters", "--nbval-sanitize-with", "tests/chapters/sanitize.cfg"]
-    # One kernel after another: two processes that start kernels at once can be given the same port.
     notebooks += ["--nbval-cell-timeout=120"]
+    # On Windows kernels need network ports, and two started at once can be given the same one.
+    notebooks += [] if os.name == "nt" else ["-p", "kernels", *two]
+    in_browser = ["tests/browser", "-n", "2", "--dist", "loadgroup"]
     # evidence runs in the first pass; what shapes go through it is the same a second time
     shapes = ["--jaxtyping-packages=icgd,beartype.beartype", "-m", "not bad_input", *shaped]
-    shapes += ["-k", "not claim", "-n", "2", "--dist", "loadfile"]
+    shapes += ["-k", "not claim", *two]
     steps = {
         "style": lambda: lint(argparse.Namespace(fix=False)),
         "book": lambda: book(args),
         "library, chapters' rules, pages": partial(run_tests, [*pytest, *own], args.extra),
+        "pages in a browser": partial(run_tests, [*pytest, *in_browser], args.extra),
         "chapters, executed": partial(run_tests, [*pytest, *notebooks], args.extra),
         "library, shapes checked": partial(run_tests, [*pytest, *shapes], args.extra),
     }
@@ -390,8 +421,9 @@ def test(args):
 
 
 def run_tests(command, extra):
-    backend = {} if "--nbval-lax" in command else {"MPLBACKEND": "Agg"}
-    code = run(command, env={**comparable_environment(), **backend})
+    is_notebook = "--nbval-lax" in command
+    special = {"PYTHONPATH": str(ROOT / "tools")} if is_notebook else {"MPLBACKEND": "Agg"}
+    code = run(command, env={**comparable_environment(), **special})
     selected_none = code == 5 and extra  # -k NAME may leave a step without tests
     if code != 0 and not selected_none:
         raise TaskError(f"pytest ended with code {code}.")
@@ -471,7 +503,10 @@ def parser():
         return sub
 
     command(book, "build the book, executing every chapter; says where to open it")
-    command(test, "run all tests: style, library, chapters, built pages", "pytest")
+    command(zip, "build the book and pack it into one file that opens without a network")
+    command(pdf, "build the book and print it, with the browser that the machine has")
+    command(slides, "build the book and the slides of the lectures, with its figures")
+    command(test, "run all tests: style, library, chapters, pages, also in a browser", "pytest")
     sub = command(serve, "build the book and serve it to a browser on this machine")
     sub.add_argument("--port", type=int, default=8000, help="(default: %(default)s)")
     command(lab, "open JupyterLab on the chapters", "JupyterLab")

@@ -26,6 +26,9 @@ def chapters() -> list[Path]:
 
 
 def main():
+    import kernels  # beside this file
+
+    kernels.use_sockets()
     logging.basicConfig(format="%(message)s", level=logging.INFO)
     cache = get_cache(CACHE)
     for file in chapters():
