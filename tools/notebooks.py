@@ -2,7 +2,8 @@
 
 A committed chapter holds no outputs, except the printed text of cells tagged ``keep_output``, and
 nothing that a second run would change: cell ids follow from the sources, counts of executions and
-front ends' metadata are dropped.
+front ends' metadata are dropped. Once _config.yml knows the repository's address, each chapter begins
+with a cell that fetches the course on Colab and does nothing elsewhere.
 """
 
 import argparse
@@ -12,10 +13,22 @@ import time
 from pathlib import Path
 
 import nbformat
+import yaml
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-CHAPTERS = Path(__file__).resolve().parents[1] / "chapters"
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTERS = ROOT / "chapters"
+PLACEHOLDER = "OWNER"  # in an address that is not known yet; as in _ext/addresses.py
+COLAB = """\
+# On Colab: fetch the course and its library. Elsewhere: nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    !git clone -q --depth 1 -b {branch} {url} course
+    %cd -q course/chapters
+    %pip install -q .."""
+COLAB_TAGS = ["colab", "remove-cell"]  # not shown in the book
 NOTEBOOK_METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -68,6 +81,15 @@ def tidy(notebook):
     return notebook
 
 
+def start_on_colab(notebook, url, branch):
+    """Put the cell for Colab first; without an address there is none."""
+    cells = [c for c in notebook.cells if "colab" not in c.metadata.get("tags", [])]
+    if url and PLACEHOLDER not in url:
+        source = COLAB.format(url=url, branch=branch)
+        cells.insert(0, nbformat.v4.new_code_cell(source, metadata={"tags": COLAB_TAGS}))
+    notebook.cells = cells
+
+
 def as_text(notebook):
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
@@ -81,6 +103,8 @@ def process(path, run):
     """Execute and tidy one chapter; True if the file changed."""
     before = path.read_text("utf-8")
     notebook = nbformat.reads(before, as_version=4)
+    repository = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"]
+    start_on_colab(notebook, repository["url"], repository["branch"])
     if run:
         execute(notebook, path.parent)
     after = as_text(tidy(notebook))

@@ -64,3 +64,24 @@ def test_ids_follow_the_sources(notebook_tool):
     moved = notebook_tool.cell_ids([V4.new_markdown_cell("new"), *cells])
     assert moved[1:] == ids, "a new cell must not rename the others"
     assert notebook_tool.cell_ids([V4.new_code_cell("a")]) != ids[:1]
+
+
+def test_colab_needs_an_address(notebook_tool):
+    notebook = executed()
+    notebook_tool.start_on_colab(notebook, "https://github.com/OWNER/course", "main")
+    assert len(notebook.cells) == 2
+
+
+def test_colab_starts_with_the_course_and_others_with_nothing(notebook_tool):
+    notebook = executed()
+    for _ in range(2):  # a second time changes nothing
+        notebook_tool.start_on_colab(notebook, "https://github.com/someone/course", "dev")
+    first = notebook.cells[0]
+    assert len(notebook.cells) == 3
+    assert "-b dev https://github.com/someone/course" in first.source
+    assert "remove-cell" in first.metadata["tags"]
+    guard, commands = first.source.split('if "google.colab" in sys.modules:\n')
+    assert "!" not in guard and "%" not in guard
+    assert all(line.startswith("    ") for line in commands.splitlines())
+    notebook_tool.start_on_colab(notebook, "https://github.com/OWNER/course", "main")
+    assert len(notebook.cells) == 2, "an address that is no longer known takes the cell with it"
