@@ -2,8 +2,8 @@
 
 A committed chapter holds no outputs, except the printed text of cells tagged ``keep_output``, and
 nothing that a second run would change: cell ids follow from the sources, counts of executions and
-front ends' metadata are dropped. Once _config.yml knows the repository's address, each chapter begins
-with a cell that fetches the course on Colab and does nothing elsewhere.
+front ends' metadata are dropped. Once _config.yml knows the repository's address, each chapter
+begins with a cell that fetches the course on Colab and does nothing elsewhere.
 """
 
 import argparse
