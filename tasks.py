@@ -388,7 +388,7 @@ def test(args):
     two = ["-n", "2", "--dist", "loadfile"]
     own = ["tests", "lib/icgd", "--doctest-modules", "--ignore=tests/browser", *two]
     notebooks = ["--nbval-lax", "chapters", "--nbval-sanitize-with", "tests/chapters/sanitize.cfg"]
-    notebooks += ["--nbval-cell-timeout=120"]
+    notebooks += ["--nbval-cell-timeout=300"]
     # On Windows kernels need network ports, and two started at once can be given the same one.
     notebooks += [] if os.name == "nt" else ["-p", "kernels", *two]
     in_browser = ["tests/browser", "-n", "2", "--dist", "loadgroup"]

@@ -34,7 +34,7 @@ NOTEBOOK_METADATA = {
     "language_info": {"name": "python"},
 }
 KEPT_CELL_METADATA = ("mystnb", "tags")
-TIMEOUT = 120  # seconds a cell, as in _config.yml
+TIMEOUT = 300  # seconds a cell, as in _config.yml
 
 
 class UntidyOutput(Exception):
