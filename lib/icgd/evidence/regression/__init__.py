@@ -18,6 +18,7 @@ from icgd.evidence.regression import preconditioning as preconditioning
 from icgd.evidence.regression import random_covariance as random_covariance
 from icgd.evidence.regression import shares as shares
 from icgd.evidence.regression import shift as shift
+from icgd.evidence.regression import softmax as softmax
 from icgd.evidence.regression import tables as tables
 from icgd.evidence.regression import trap as trap
 from icgd.evidence.regression import unified as unified
