@@ -391,7 +391,6 @@ def test(args):
     notebooks += ["--nbval-cell-timeout=300"]
     # On Windows kernels need network ports, and two started at once can be given the same one.
     notebooks += [] if os.name == "nt" else ["-p", "kernels", *two]
-    in_browser = ["tests/browser", "-n", "2", "--dist", "loadgroup"]
     # evidence runs in the first pass; what shapes go through it is the same a second time
     shapes = ["--jaxtyping-packages=icgd,beartype.beartype", "-m", "not bad_input", *shaped]
     shapes += ["-k", "not claim", *two]
@@ -399,7 +398,6 @@ def test(args):
         "style": lambda: lint(argparse.Namespace(fix=False)),
         "book": lambda: book(args),
         "library, chapters' rules, pages": partial(run_tests, [*pytest, *own], args.extra),
-        "pages in a browser": partial(run_tests, [*pytest, *in_browser], args.extra),
         "chapters, executed": partial(run_tests, [*pytest, *notebooks], args.extra),
         "library, shapes checked": partial(run_tests, [*pytest, *shapes], args.extra),
     }
@@ -418,6 +416,12 @@ def test(args):
     say("Summary\n" + "\n".join(rows))
     if any("FAILED" in row for row in rows):
         raise TaskError("Some tests failed; the first failing step above is the place to start.")
+
+
+def pages(args):
+    """Look at the built pages in a browser: too slow to be a part of every test run."""
+    book(args)
+    run_tests([PYTHON, "-m", "pytest", "tests/browser", "-n", "2", "--dist", "loadgroup"], [])
 
 
 def run_tests(command, extra):
@@ -506,7 +510,8 @@ def parser():
     command(zip, "build the book and pack it into one file that opens without a network")
     command(pdf, "build the book and print it, with the browser that the machine has")
     command(slides, "build the book and the slides of the lectures, with its figures")
-    command(test, "run all tests: style, library, chapters, pages, also in a browser", "pytest")
+    command(test, "run all tests: style, library, chapters, built pages", "pytest")
+    command(pages, "test the built pages in a browser; takes some minutes")
     sub = command(serve, "build the book and serve it to a browser on this machine")
     sub.add_argument("--port", type=int, default=8000, help="(default: %(default)s)")
     command(lab, "open JupyterLab on the chapters", "JupyterLab")
