@@ -1,7 +1,7 @@
 """A class of 300 graded by two workers, a tenth of it hostile: time, memory, and what must hold.
 
-    python tests/benchmarks/grading.py              about a quarter of an hour: the class twice
-    python tests/benchmarks/grading.py --quick      two minutes: 40 notebooks, 10 of them hostile
+    python tests/benchmarks/grading.py                      a quarter of an hour: the class twice
+    python tests/benchmarks/grading.py --submissions 40     three minutes
 
 First the whole class, timed; then again, which must grade nothing and give the same table; then
 afresh, killed in the middle and resumed, which must give the same table once more. No row may be
@@ -91,10 +91,10 @@ def watch(process, until=lambda: False):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--submissions", type=int, default=300, help="(default: %(default)s)")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     args = parser.parse_args()
-    number, hostile = (40, 10) if args.quick else (300, 30)
+    number, hostile = args.submissions, args.submissions // 10
     work = Path(tempfile.mkdtemp())
     (work / "source/trial").mkdir(parents=True)
     nbformat.write(trial.master(), work / "source/trial/master.ipynb")
