@@ -46,7 +46,7 @@ def unitary_loss(
     k, (C, D, E) = kappas(law, d), step_sums(T, rho)
     others = (a**2).sum(-1, keepdims=True) - a**2
     power = D * k.k2 * a**2 + E * k.k3 / max(d - 1, 1) * others
-    return ((T - 2) * k.m2 / 2 - C * k.k1 * a * b + b**2 * power / 2).sum(-1)
+    return np.asarray(((T - 2) * k.m2 / 2 - C * k.k1 * a * b + b**2 * power / 2).sum(-1))
 
 
 def sign_classes(d: int) -> Float[np.ndarray, "classes d"]:

@@ -6,7 +6,7 @@ d, d), complex128. A law of x_1 is one of `data`, or one of the two rotation-inv
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ class Process:
     W: Tensor
 
 
+@runtime_checkable
 class RotationLaw(Protocol):
     """A law of W."""
 
