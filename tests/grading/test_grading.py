@@ -363,3 +363,8 @@ def test_bundle_holds_what_a_student_needs_and_nothing_hidden(assignment, tmp_pa
 def test_grading_is_not_part_of_the_library():
     for path in (ROOT / "lib/icgd").rglob("*.py"):
         assert "icgd_grading" not in path.read_text("utf-8"), path
+
+
+def test_modules_that_tests_import_are_loaded_once_for_all():
+    tests = {"q1": "import numpy as np\ndef t():\n    from scipy import linalg\n    import os.path"}
+    assert classroom.imported(tests) == {"numpy", "scipy", "os.path"}
