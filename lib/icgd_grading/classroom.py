@@ -1,5 +1,6 @@
 """A folder of submissions into a table: in parallel, and able to go on after an interruption."""
 
+import ast
 import csv
 import hashlib
 import json
@@ -126,7 +127,7 @@ def in_own_process(path: Path, tests: dict[str, str], command: list[str], limits
     kind = "spawn" if os.name == "nt" else "forkserver"
     context = multiprocessing.get_context(kind)
     if kind == "forkserver":
-        context.set_forkserver_preload(["torch", judge.__name__])
+        context.set_forkserver_preload([f"{__package__}.preload", *sorted(imported(tests))])
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_judge, args=(theirs, path, tests, command, limits))
     process.daemon = True
@@ -145,6 +146,13 @@ def in_own_process(path: Path, tests: dict[str, str], command: list[str], limits
         process.kill()
         process.join()
         ours.close()
+
+
+def imported(tests: dict[str, str]) -> set[str]:
+    """The modules that the tests import."""
+    nodes = [node for test in tests.values() for node in ast.walk(ast.parse(test))]
+    plain = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    return plain | {n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.module}
 
 
 def _judge(pipe: Any, path: Path, tests: dict[str, str], command: list[str], limits: Limits):

@@ -6,12 +6,26 @@ from pathlib import Path
 from typing import Any
 
 from otter.test_files import ExceptionTestFile
-from otter.test_files.abstract_test import TestCase
+from otter.test_files.abstract_test import TestCase, TestCaseResult
 
 from .sandbox import LIMITS, Limits, SandboxError
-from .session import Environment, Session, Unreadable
+from .session import Session, Unreadable
 
 MEMORY = 12 << 30  # a test that an answer drives beyond this fails; torch alone reserves several
+
+
+class Environment(dict):
+    """The names that otter hands to a test, fetched from the worker when first asked for."""
+
+    def __init__(self, session: Session):
+        super().__init__()
+        self._session = session
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What the notebook has under this name, or ``default``."""
+        if name not in self:
+            self[name] = self._session.get(name)
+        return default if self[name] is None else self[name]
 
 
 def judge(
@@ -76,6 +90,13 @@ def case_name(case: TestCase) -> str:
     return case.body.test_func.__name__.removeprefix("test_").replace("_", " ")
 
 
+def found(result: TestCaseResult) -> str:
+    """The line that a public test failed at, and how; neither inputs nor expected values."""
+    if result.passed or result.test_case.hidden:
+        return ""
+    return "\n".join(result.message.splitlines()[1:4])[:1000]
+
+
 def row(questions: list[ExceptionTestFile], status: str, reason: str) -> dict[str, Any]:
     """The result as plain data; a submission that was not graded has no points, not zero."""
     cases = [
@@ -88,8 +109,7 @@ def row(questions: list[ExceptionTestFile], status: str, reason: str) -> dict[st
             "hint": result.test_case.success_message
             if result.passed
             else result.test_case.failure_message,
-            # a message may hold the input and the expected value
-            "message": "" if result.passed or result.test_case.hidden else result.message[:2000],
+            "message": found(result),
         }
         for question in questions
         for result in question.test_case_results

@@ -214,17 +214,3 @@ class Remote:
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self._session.call(self.__name__, args, options)
-
-
-class Environment(dict):
-    """The names that otter hands to a test, fetched from the worker when first asked for."""
-
-    def __init__(self, session: Session):
-        super().__init__()
-        self._session = session
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """What the notebook has under this name, or ``default``."""
-        if name not in self:
-            self[name] = self._session.get(name)
-        return default if self[name] is None else self[name]

@@ -98,8 +98,9 @@ def test_report_tells_hints_but_nothing_of_hidden_tests(graded):
     page = (results / "reports/one-failure.ipynb.html").read_text("utf-8")
     assert "Look at q1 again." in page
     assert "matmul: Input operand 1 has a mismatch" in page, "a public test says what it found"
-    hidden = [case for case in rows["factor-2.ipynb"]["cases"] if case["hidden"]]
-    assert all(case["message"] == "" for case in hidden)
+    for case in (case for row in rows.values() for case in row["cases"]):
+        assert case["message"] == "" or not case["hidden"]
+        assert len(case["message"].splitlines()) <= 3, "numpy tells the expected values further on"
     page = (results / "reports/factor-2.ipynb.html").read_text("utf-8")
     assert "value" in page
     assert "Mismatched elements" not in page
