@@ -52,8 +52,6 @@ SHAPES_TO_MEND = (
     "tests/autoregression/test_neighbours.py",
     "tests/autoregression/test_noisy.py",
     "tests/autoregression/test_processes.py",
-    "tests/regression/test_heads.py",
-    "tests/regression/test_shift.py",
 )
 UNFINISHED, FAILED = "unfinished", "failed"
 

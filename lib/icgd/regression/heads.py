@@ -19,10 +19,8 @@ from icgd.regression.models import odd_part
 from icgd.regression.moments import TokenMoments
 
 
-def reduced_heads(
-    K: Float[Tensor, "H r d+1"], Q: Float[Tensor, "H r d"]
-) -> Float[Tensor, "H d d+1"]:
-    """A_h = Q_h^T K_h for each head; of a query only the first d coordinates are not zero."""
+def reduced_heads(K: Float[Tensor, "H r s"], Q: Float[Tensor, "H r d"]) -> Float[Tensor, "H d s"]:
+    """A_h = Q_h^T K_h for each head, s = d + 1; a query fills its first d coordinates only."""
     validation.float64_tensor("K", K, (-1, -1, -1))
     heads, r, width = K.shape
     validation.float64_tensor("Q", Q, (heads, r, width - 1))

@@ -49,8 +49,13 @@ def step_risk(
 
 
 def length_risk(
-    n, m, eigenvalues: Float[np.ndarray, " d"], *, noise_var: float, test_noise_var=None
-) -> np.ndarray:
+    n: int | float | np.ndarray,
+    m: int | float | np.ndarray,
+    eigenvalues: Float[np.ndarray, " d"],
+    *,
+    noise_var: float,
+    test_noise_var: float | None = None,
+) -> Float[np.ndarray, "..."] | float:
     """R(n, m): risk at test length m of the layer trained at length n, the law unchanged.
 
     sum_i l_i ((1 - l_i / g_i)^2 + l_i (l_i + k) / (m g_i^2)), g_i = ((n + 1) l_i + k) / n and
