@@ -9,6 +9,7 @@ from icgd.evidence.regression import edges as edges
 from icgd.evidence.regression import errata as errata
 from icgd.evidence.regression import heads as heads
 from icgd.evidence.regression import hypotheses as hypotheses
+from icgd.evidence.regression import lengths as lengths
 from icgd.evidence.regression import linear as linear
 from icgd.evidence.regression import losses as losses
 from icgd.evidence.regression import nonlinear as nonlinear
