@@ -82,7 +82,9 @@ def test_no_noise_gives_mos_step():
     """Circular Gaussians: kappa_1 = 2, kappa_2 = 6, kappa_3 = 2 (d - 1) in MO's formula."""
     d, t = 5, 11
     T1, T2 = noisy.phase_sums(d, t=t, start_var=1.0, noise_var=0.0)
-    assert noisy.best_step(T1, T2, d)[0] == pytest.approx(1 / (3 * (t - 1) + d - 1), rel=1e-13)
+    assert noisy.best_step(T1, T2, float(d))[0] == pytest.approx(
+        1 / (3 * (t - 1) + d - 1), rel=1e-13
+    )
 
 
 def test_limit_is_approached_at_rate_one_over_t():

@@ -56,14 +56,14 @@ def pairings(slots: tuple[int, ...]) -> Iterator[tuple[tuple[int, int], ...]]:
 
 
 def bond_mean(
-    bonds: tuple[tuple[np.ndarray, np.ndarray], ...],
+    bonds: tuple[tuple[int | np.ndarray, int | np.ndarray], ...],
     tau: Traces,
     *,
     start_var: float,
     noise_var: float,
     circular: bool,
 ) -> np.ndarray:
-    """E[prod_k x_{a_k}^* x_{b_k}] over bonds (a_k, b_k) of times (arrays that broadcast).
+    """E[prod_k x_{a_k}^* x_{b_k}] over bonds (a_k, b_k) of times, numbers or arrays that broadcast.
 
     circular: complex Gaussians with E[x x^T] = 0, whose pairs join a starred token with an
         unstarred one; otherwise real ones, W orthogonal, and all pairs count.
@@ -95,8 +95,10 @@ def bond_mean(
 
 def step_sums(
     tau: Traces, *, t: int, start_var: float, noise_var: float, circular: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """(T1, T2) for the matrices W with these traces, in the module's notation."""
+) -> tuple[np.ndarray | np.float64, np.ndarray | np.float64]:
+    """(T1, T2) for the matrices W with these traces, in the module's notation: one number each, or
+    arrays of the shape of the batch of `traces`.
+    """
     t = validation.int_at_least("the context length t", t, 2)
     _check(start_var, noise_var)
     law = {"start_var": start_var, "noise_var": noise_var, "circular": circular}

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from jaxtyping import Complex, Float
+from jaxtyping import Complex, Float, Shaped
 from scipy.stats import ortho_group, unitary_group
 from torch import Tensor
 
@@ -151,9 +151,11 @@ class Sphere:
 
 
 def evolve(
-    x_1: Tensor, W: Complex[Tensor, "batch d d"], noise: Complex[Tensor, "batch T-1 d"]
-) -> Complex[Tensor, "batch T d"]:
-    """x_{t+1} = W x_t + noise_t from x_1."""
+    x_1: Shaped[Tensor, "batch d"],
+    W: Complex[Tensor, "batch d d"],
+    noise: Complex[Tensor, "batch moves d"],
+) -> Complex[Tensor, "batch moves+1 d"]:
+    """x_{t+1} = W x_t + noise_t from x_1 (real or complex)."""
     x = [x_1.to(W.dtype)]
     for e in noise.unbind(1):
         x.append((W @ x[-1][..., None])[..., 0] + e)
@@ -191,8 +193,8 @@ def sample_process(
 
 
 def relative_errors(
-    y: Complex[Tensor, "batch T-1 d"], x: Complex[Tensor, "batch T+1 d"]
-) -> Float[Tensor, " T-1"]:
+    y: Complex[Tensor, "batch times d"], x: Complex[Tensor, "batch tokens d"]
+) -> Float[Tensor, " times"]:
     """mean |y_t - x_{t+1}|^2 / mean |x_{t+1}|^2 for t = 2, ..., T, over the batch."""
     target = x[:, 2:]
     if y.shape != target.shape:
