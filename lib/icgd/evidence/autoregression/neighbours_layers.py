@@ -148,7 +148,7 @@ def _one_layer(process: str, count: int) -> Evidence:
     step = gradient_steps([0.6420])(x[:, :-1])
     scale = (step.conj() * y).sum().real / step.abs().square().sum()
     miss = (y - scale * step).abs().square().mean() / y.abs().square().mean()
-    return Evidence([1.0, 0.0], [float(scale), float(miss)], tolerance=0.02)
+    return Evidence([1.0, 0.0], [float(scale), float(miss)], tolerance=2e-3)
 
 
 @claim(
