@@ -64,11 +64,12 @@ def _louder():
 
 
 def _best_length(noise_var: float) -> Evidence:
-    sizes, tests = np.arange(1, 61), (2, 5, 17, 41)
+    """The last length tells a shift of one per cent: 4 of 401."""
+    tests, best = (2, 5, 17, 401), []
     keys = {"covariates": gaussian(SIGMA), "noise_var": noise_var}
-    best = []
     for m in tests:
-        risks = [measured_risk(trained(int(n)), m=m, **keys) for n in sizes]
+        sizes = np.arange(1, 2 * m)
+        risks = measured_risk(np.stack([trained(int(n)) for n in sizes]), m=m, **keys)
         best.append(sizes[np.argmin(risks)])
     return Evidence(tests, best, tolerance=0.5)
 
