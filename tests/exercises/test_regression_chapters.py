@@ -1,4 +1,4 @@
-"""Right answers pass and plausible wrong ones are told what is wrong: chapters 1 to 6."""
+"""Right answers pass and plausible wrong ones are told what is wrong: chapters 1 to 7."""
 
 import numpy as np
 import pytest
@@ -52,6 +52,35 @@ def random_scale(scales, chances, n, d, noise_var):
 def split(points, weights, values):
     beta = points.T @ (weights * values)
     return beta, weights @ values**2 - beta @ beta
+
+
+def half_time(s, d, n, noise_var, *, power=2):
+    return np.log(d**0.5 / s**power * n / (n + d + 1 + noise_var) - 1) / (2 * d**0.5)
+
+
+def silence(n, d, noise_var, *, twice=2):
+    c = d + 1 + noise_var
+    return n * c / (n + twice * c)
+
+
+def repeated(n, d, noise_var, *, noise=1.0, spread=1):
+    f, e1, e2, e3 = n * step(n, d, noise_var), d, d * (d + 2), d * (d + 2) * (d + 4)
+    c = f * (n - 1) / n - 1
+    first = f**2 / n**2 * e3 + 2 * f / n * c * e2 + c**2 * e1
+    others = (n - 1) * (d + spread + noise_var) * e1
+    return first + f**2 / n**2 * (noise * noise_var * e2 + others)
+
+
+def hardest(variances, n, *, size=1.0):
+    k = variances.sum()
+    off = size * ((variances + k) / ((n + 1) * variances + k)) ** 2
+    return off.min(), off.max()
+
+
+def random_flow(l, p, n, noise_var, *, power=2, root=4):
+    g = ((n + 1) * l + l.sum(1, keepdims=True) + noise_var) / n
+    c = p @ l**power / (p @ (g * l**power))
+    return c, (c @ c) ** (1 / root)
 
 
 def offset(beta_sq, f_sq_x_sq, c, n, d, noise_var):
@@ -306,6 +335,58 @@ CASES = {
             "noise not scaled": ((lambda d, s: (1.0, d + 2 + s),), "same step"),
             "width": ((lambda d, s: (0.25, (d + 2) / 4 + s),), "same step"),
             "d + 1": ((lambda d, s: (1.0, d + 1 + 4 * s),), "same step"),
+        },
+    ),
+    ex.check_half_time: (
+        [(half_time,)],
+        {
+            "scale not squared": ((lambda *a: half_time(*a, power=1),), "half of its limit"),
+            "small start": (
+                (lambda s, d, n, v: np.log(d**0.5 / s**2) / (2 * d**0.5),), "half of its limit",
+            ),
+            "half the rate": ((lambda *a: 2 * half_time(*a),), "half of its limit"),
+            "no root": (
+                (lambda s, d, n, v: half_time(s, d, n, v) / d**0.5,), "half of its limit",
+            ),
+        },
+    ),
+    ex.check_worse_than_zero: (
+        [(silence,)],
+        {
+            "once": ((lambda *a: silence(*a, twice=1),), "predicting zero"),
+            "long training": ((lambda n, d, s: d + 1 + s,), "predicting zero"),
+            "half": ((lambda n, d, s: n / 2,), "predicting zero"),
+            "none": ((lambda n, d, s: 0.0,), "above 1"),
+        },
+    ),
+    ex.check_repeated_query: (
+        [(repeated,)],
+        {
+            "new query": (
+                (lambda n, d, s: d - n * d * step(n, d, s),), "complete list",
+            ),
+            "clean label": ((lambda *a: repeated(*a, noise=0.0),), "complete list"),
+            "mean square, not variance": ((lambda *a: repeated(*a, spread=2),), "complete list"),
+        },
+    ),
+    ex.check_hardest_task: (
+        [(hardest,)],
+        {
+            "exchanged": ((lambda v, n: hardest(v, n)[::-1],), "lower bias"),
+            "not squared": ((lambda v, n: tuple(np.sqrt(hardest(v, n))),), "lower bias"),
+            "unit weights": (
+                (lambda v, n: hardest(v, n, size=v),), "lower bias",
+            ),
+        },
+    ),
+    ex.check_random_flow: (
+        [(random_flow,)],
+        {
+            "query taken out": ((lambda *a: random_flow(*a, power=1),), "ends there"),
+            "square root": ((lambda *a: random_flow(*a, root=2),), "imbalance"),
+            "per example": (
+                (lambda l, p, n, s: (random_flow(l, p, n, s)[0] / n, 1.0),), "ends there",
+            ),
         },
     ),
 }  # fmt: skip

@@ -13,6 +13,13 @@ from icgd.exercises.capability import (
     check_silence,
     check_step_sizes,
 )
+from icgd.exercises.dynamics import (
+    check_half_time,
+    check_hardest_task,
+    check_random_flow,
+    check_repeated_query,
+    check_worse_than_zero,
+)
 from icgd.exercises.figures import check_agreement_rate, check_slope_noise
 from icgd.exercises.flow import (
     check_coupled_loss,
@@ -77,7 +84,9 @@ __all__ = [
     "check_cubes",
     "check_drift",
     "check_gradient",
+    "check_half_time",
     "check_hard_law",
+    "check_hardest_task",
     "check_heads",
     "check_heavy_tails",
     "check_high_noise",
@@ -93,7 +102,9 @@ __all__ = [
     "check_orthogonal_design",
     "check_plateau",
     "check_positive_exponents",
+    "check_random_flow",
     "check_random_scale",
+    "check_repeated_query",
     "check_repeated_steps",
     "check_same_step",
     "check_self_attention",
@@ -110,4 +121,5 @@ __all__ = [
     "check_trained_short",
     "check_wirtinger",
     "check_without_skew",
+    "check_worse_than_zero",
 ]
