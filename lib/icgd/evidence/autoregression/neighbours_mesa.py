@@ -46,12 +46,12 @@ def _linear_limit(z: float) -> Evidence:
     scaled = z * mesa_layer(z)(x)
     said = torch.stack([linear, two - 2 * linear])
     found = torch.stack([scaled, z * (scaled - linear)])
-    return Evidence(as_real(said), as_real(found), tolerance=1e-3, relative=True)
+    return Evidence(as_real(said), as_real(found), tolerance=1e-4, relative=True)
 
 
 @claim(
     "Mesa.linear-limit",
-    kind="algebra",
+    kind="exact",
     anchor=f"{CHAPTER}#mesa-linear-limit",
     statement="As z grows z Phi_t x_t tends to linear attention, with an error -sum v k^* K q / z.",
 )

@@ -158,7 +158,7 @@ def _quarter(rho) -> Evidence:
     T, d = 20_000, 5
     C = augmented.step_sums(T, rho)[0]
     p = theory.limit_product(data.Ones(), d=d, T=T, rho=rho)
-    return Evidence([0.25, 1.5], [1 - C * p / (T - 2), p * T], tolerance=1e-2)
+    return Evidence([0.25, 1.5], [1 - C * p / (T - 2), p * T], tolerance=1e-3)
 
 
 @claim(
