@@ -4,10 +4,10 @@ PYTHON ?= python3
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help book zip pdf slides test pages serve lab notebooks assignments bundle grade summarise lint clean setup
+.PHONY: help book zip pdf slides test serve lab notebooks assignments bundle grade summarise lint clean setup
 
 help:
 	@$(PYTHON) tasks.py --help
 
-book zip pdf slides test pages serve lab notebooks assignments bundle grade summarise lint clean setup:
+book zip pdf slides test serve lab notebooks assignments bundle grade summarise lint clean setup:
 	@$(PYTHON) tasks.py $@ $(ARGS)

@@ -44,8 +44,6 @@ BOOK_INPUTS = (
     *("lib", "data", "_ext", "_templates", "assets", "_config.yml", "_toc.yml"),
     *("constraints.txt", "pyproject.toml", "tasks.py", "tools"),
 )
-# Suites that are run a second time with the shapes in every signature checked.
-SHAPE_CHECKED_TESTS = ("tests/regression", "tests/autoregression")
 UNFINISHED, FAILED = "unfinished", "failed"
 
 
@@ -383,26 +381,25 @@ def lint(args):
 
 def test(args):
     """Run every step, whatever an earlier one gave, and end with a summary."""
-    shaped = [name for name in SHAPE_CHECKED_TESTS if (ROOT / name).is_dir()]
     pytest = [PYTHON, "-m", "pytest", *args.extra]
     two = ["-n", "2", "--dist", "loadfile"]
-    own = ["tests", "lib/icgd", "--doctest-modules", "--ignore=tests/browser", *two]
+    shapes = ["-m", "shape_checked", "--jaxtyping-packages=icgd,beartype.beartype", *two]
+    shapes += ["tests/regression", "tests/autoregression"]
+    rest = ["-m", "not shape_checked", "--doctest-modules", "--ignore=tests/browser", *two]
+    rest += ["tests", "lib/icgd"]
     notebooks = ["--nbval-lax", "chapters", "--nbval-sanitize-with", "tests/chapters/sanitize.cfg"]
     notebooks += ["--nbval-cell-timeout=300"]
     # On Windows kernels need network ports, and two started at once can be given the same one.
     notebooks += [] if os.name == "nt" else ["-p", "kernels", *two]
-    # evidence runs in the first pass; what shapes go through it is the same a second time
-    shapes = ["--jaxtyping-packages=icgd,beartype.beartype", "-m", "not bad_input", *shaped]
-    shapes += ["-k", "not claim", *two]
+    browser = ["tests/browser", "-n", "2", "--dist", "loadgroup"]
     steps = {
         "style": lambda: lint(argparse.Namespace(fix=False)),
         "book": lambda: book(args),
-        "library, chapters' rules, pages": partial(run_tests, [*pytest, *own], args.extra),
-        "chapters, executed": partial(run_tests, [*pytest, *notebooks], args.extra),
         "library, shapes checked": partial(run_tests, [*pytest, *shapes], args.extra),
+        "evidence, rules, grading": partial(run_tests, [*pytest, *rest], args.extra),
+        "chapters, executed": partial(run_tests, [*pytest, *notebooks], args.extra),
+        "pages in a browser": partial(run_tests, [*pytest, *browser], args.extra),
     }
-    if not shaped:
-        del steps["library, shapes checked"]
     rows = []
     for name, step in steps.items():
         say(f"Tests: {name}")
@@ -416,12 +413,6 @@ def test(args):
     say("Summary\n" + "\n".join(rows))
     if any("FAILED" in row for row in rows):
         raise TaskError("Some tests failed; the first failing step above is the place to start.")
-
-
-def pages(args):
-    """Look at the built pages in a browser: too slow to be a part of every test run."""
-    book(args)
-    run_tests([PYTHON, "-m", "pytest", "tests/browser", "-n", "2", "--dist", "loadgroup"], [])
 
 
 def run_tests(command, extra):
@@ -511,7 +502,6 @@ def parser():
     command(pdf, "build the book and print it, with the browser that the machine has")
     command(slides, "build the book and the slides of the lectures, with its figures")
     command(test, "run all tests: style, library, chapters, built pages", "pytest")
-    command(pages, "test the built pages in a browser; takes some minutes")
     sub = command(serve, "build the book and serve it to a browser on this machine")
     sub.add_argument("--port", type=int, default=8000, help="(default: %(default)s)")
     command(lab, "open JupyterLab on the chapters", "JupyterLab")

@@ -49,7 +49,7 @@ def test_axe_finds_nothing(page, seen):
 
 @every_page
 def test_the_page_does_not_scroll_sideways(page, seen):
-    assert {state: room for state, room in seen(page).sideways.items() if room > 0} == {}
+    assert {width: room for width, room in seen(page).sideways.items() if room > 0} == {}
 
 
 @every_page

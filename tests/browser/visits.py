@@ -1,5 +1,6 @@
 """What a reader's browser sees of a page, gathered in one visit over http and one from disk."""
 
+import itertools
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ LOOK = Path(__file__).with_name("look.js")
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 DESKTOP, PHONE = 1300, 390
 #: The order in which a page is looked at: (width, mode).
-STATES = [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "dark"), (PHONE, "light")]
+STATES = [(PHONE, "light"), (PHONE, "dark"), (DESKTOP, "dark"), (DESKTOP, "light")]
 
 
 @dataclass
@@ -77,16 +78,18 @@ def over_http(browser, origin, address):
     page = open_page(browser, origin, seen, viewport={"width": DESKTOP, "height": 900})
     page.goto(origin + address)
     read(page, seen)
-    for state in STATES:
-        set_state(page, *state)
-        seen.sideways[state] = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        seen.lightness[state] = sum(map(int, re.findall(r"\d+", colour)[:3])) / (3 * 255)
+    for width in (DESKTOP, PHONE):
+        set_state(page, width, "light")
+        seen.sideways[width] = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     page.evaluate("look.thinOut()")
     page.add_script_tag(path=AXE)
-    for state in reversed(STATES):
-        set_state(page, *state)
-        seen.violations[state] = page.evaluate("look.violations()")
+    for width, mode in STATES:
+        set_state(page, width, mode)
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        seen.lightness[width, mode] = sum(map(int, re.findall(r"\d+", colour)[:3])) / (3 * 255)
+        looks = ("colours", "the rest") if mode == "light" else ("colours",)
+        found = [page.evaluate("where => look.violations(where)", where) for where in looks]
+        seen.violations[width, mode] = list(itertools.chain(*found))
     page.context.close()
     return seen
 
