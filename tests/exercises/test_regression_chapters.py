@@ -1,4 +1,4 @@
-"""Right answers pass and plausible wrong ones are told what is wrong: chapters 1 to 7."""
+"""Right answers pass and plausible wrong ones are told what is wrong: chapters 1 to 7, and 16."""
 
 import numpy as np
 import pytest
@@ -387,6 +387,32 @@ CASES = {
             "per example": (
                 (lambda l, p, n, s: (random_flow(l, p, n, s)[0] / n, 1.0),), "ends there",
             ),
+        },
+    ),
+    ex.check_corner: (
+        [(lambda g, t: (g / (1 + t) ** 2, 1 / g, g / t**2),)],
+        {
+            "all of it": ((lambda g, t: (g / (1 + t), 1 / g, g / t**2),), "short prompts"),
+            "noise stays": ((lambda g, t: (g / (1 + t) ** 2, (1 + t) / g, g / t**2),), "long"),
+            "too slow": ((lambda g, t: (g / (1 + t) ** 2, 1 / g, g / t),), "loud noise"),
+        },
+    ),
+    ex.check_loud_direction: (
+        [(lambda a, d: a * (1 - a) ** 2 / (a + d - 1),)],
+        {
+            "all alike": ((lambda a, d: (1 - a) ** 2 / d,), "exact error"),
+            "not squared": ((lambda a, d: a * abs(1 - a) / (a + d - 1),), "exact error"),
+            "not a share": ((lambda a, d: a * (1 - a) ** 2,), "exact error"),
+            "only the loud one": ((lambda a, d: (1 - a) ** 2,), "exact error"),
+        },
+    ),
+    ex.check_shortest: (
+        [(lambda s2: 1 / ((1 + s2) * (1 + 4 * s2 + 2 * s2**2)),)],
+        {
+            "the limit": ((lambda s2: 1 / (1 + s2),), "no slope"),
+            "independent": ((lambda s2: (1 + s2) ** -3,), "no slope"),
+            "real noise": ((lambda s2: 1 / ((1 + s2) * (1 + 6 * s2 + 3 * s2**2)),), "no slope"),
+            "zero": ((lambda s2: 0.0,), "exact"),
         },
     ),
 }  # fmt: skip

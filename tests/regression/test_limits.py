@@ -58,6 +58,16 @@ def test_boundary_parts_lower_from_higher_shares(share):
     assert (limits.step_share(gamma[here], 1.01 * tau[here]) > share).all()
 
 
+def test_foreign_error_is_the_mean_over_tasks_of_what_a_unit_step_leaves():
+    rng = np.random.default_rng(2)
+    root, sigma = rng.normal(size=(3, 3)), np.diag([2.5, 1.0, 0.1])
+    w = root @ rng.normal(size=(3, 100_003))  # w - sigma w is left of w, measured in sigma
+    left, signal = (np.einsum("ib,ij,jb->b", v, sigma, v) for v in (w - sigma @ w, w))
+    found = limits.foreign_error(sigma, root @ root.T)
+    assert found == pytest.approx(left.mean() / signal.mean(), rel=0.02)
+    assert limits.foreign_error(np.eye(5), np.eye(5)) == 0
+
+
 @pytest.mark.bad_input
 def test_sizes_that_are_none():
     with pytest.raises(ValueError, match="gamma must be positive and tau not negative"):

@@ -63,6 +63,7 @@ from icgd.exercises.preconditioning import (
     check_random_scale,
 )
 from icgd.exercises.prompts import check_break_even, check_high_noise, check_noiseless_risk
+from icgd.exercises.rows import check_corner, check_loud_direction, check_shortest
 from icgd.exercises.sequences import (
     check_copying_positions,
     check_no_normaliser,
@@ -87,6 +88,7 @@ __all__ = [
     "check_clean_target",
     "check_coefficients",
     "check_copying_positions",
+    "check_corner",
     "check_cosine",
     "check_coupled_loss",
     "check_cross_talk",
@@ -102,6 +104,7 @@ __all__ = [
     "check_high_noise",
     "check_kept_share",
     "check_linear_share",
+    "check_loud_direction",
     "check_louder_test",
     "check_luck",
     "check_no_normaliser",
@@ -121,6 +124,7 @@ __all__ = [
     "check_repulsion",
     "check_same_step",
     "check_self_attention",
+    "check_shortest",
     "check_sign_labels",
     "check_sign_survivors",
     "check_silence",

@@ -5,6 +5,7 @@ zero, as a share of the signal d: 1 is everything, 0 nothing. Derived in the cha
 """
 
 import numpy as np
+from jaxtyping import Float
 
 from icgd import validation
 
@@ -48,6 +49,22 @@ def share_boundary(gamma, share: float):
     if not 0.5 <= share < 1:
         raise ValueError(f"share must be in [1/2, 1), got {share}; one step gains at least half.")
     return np.sqrt(np.asarray(gamma) / (share * (1 - share))) - gamma - 1
+
+
+def foreign_error(
+    covariance: Float[np.ndarray, "d d"], task_covariance: Float[np.ndarray, "d d"]
+) -> float:
+    """tr(Sigma Omega (I - Sigma)^2) / tr(Sigma Omega): error over signal after n -> infinity.
+
+    Of the layer trained on N(0, I), used on x ~ N(0, Sigma) and w ~ N(0, Omega) at a fixed d.
+
+    >>> foreign_error(np.diag([3.0, 1.0]), np.eye(2))  # worse than predicting zero, which keeps 1
+    3.0
+    """
+    sigma = validation.finite_matrix("covariance", covariance, len(covariance))
+    signal = sigma @ validation.finite_matrix("task_covariance", task_covariance, len(sigma))
+    off = np.eye(len(sigma)) - sigma
+    return float(np.trace(off @ signal @ off) / np.trace(signal))
 
 
 def _sizes(gamma, tau):
