@@ -88,14 +88,14 @@ def _no_ridge():
 
 
 def _bayes(z_factor: float) -> Evidence:
-    """The posterior mean of W x_t for W with N(0, w2) entries, by conditioning, beside ridge."""
+    """The posterior mean of W x_t for W with N(0, w2) entries, by conditioning, beside the layer."""
     g, t, w2, s2 = generator(2), 5, 0.7, 0.4
     x = torch.randn(1, t, D, dtype=torch.float64, generator=g)
     keys, values, query = x[0, :-1], x[0, 1:], x[0, -1]
     # Coordinates of W are independent: each row is a Gaussian process with kernel w2 k.k'.
     K = w2 * keys @ keys.T + s2 * torch.eye(t - 1, dtype=torch.float64)
     posterior = values.T @ torch.linalg.solve(K, w2 * keys @ query)
-    y = ridge(z_factor * s2 / w2)(x.to(torch.complex128))[0, -1]
+    y = mesa_layer(z_factor * s2 / w2)(x.to(torch.complex128))[0, -1]
     return Evidence(posterior.numpy(), y.real.numpy(), tolerance=1e-10)
 
 
