@@ -88,7 +88,7 @@ def _no_ridge():
 
 
 def _bayes(z_factor: float) -> Evidence:
-    """The posterior mean of W x_t for W with N(0, w2) entries, by conditioning, beside the layer."""
+    """The posterior mean of W x_t for W of N(0, w2) entries, by conditioning, and the layer."""
     g, t, w2, s2 = generator(2), 5, 0.7, 0.4
     x = torch.randn(1, t, D, dtype=torch.float64, generator=g)
     keys, values, query = x[0, :-1], x[0, 1:], x[0, -1]
