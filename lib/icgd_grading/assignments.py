@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from otter.assign import main as otter_assign
+
 
 class AssignmentError(Exception):
     """The assignment cannot be made or used; what to do about it."""
@@ -78,10 +80,10 @@ def make(name: str, source: Path, build: Path) -> Assignment:
     shutil.copytree(source / name, copy)
     master = (copy / "master.ipynb").rename(copy / f"{name}.ipynb")  # otter keeps the file's name
     # The solution is run by the judge before it grades, on the same terms as a student's notebook.
-    otter = [sys.executable, "-m", "otter", "assign", "--no-run-tests", master, build / name]
-    told = subprocess.run([str(part) for part in otter], capture_output=True, encoding="utf-8")
-    if told.returncode != 0 or not assignment.student.is_file():
-        raise AssignmentError(f"otter assign failed on {name}:\n{told.stdout}{told.stderr}")
+    try:
+        otter_assign(str(master), str(build / name), no_run_tests=True)
+    except Exception as error:
+        raise AssignmentError(f"otter assign failed on {name}: {error}") from error
     check_tests(name, assignment.tests)
     stamp.write_text(state, "utf-8")
     return assignment

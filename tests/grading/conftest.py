@@ -30,19 +30,28 @@ def sandbox():
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session")
-def assignment(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("trial")
+def made(folder, questions):
     (folder / "source/trial").mkdir(parents=True)
-    nbformat.write(trial.master(), folder / "source/trial/master.ipynb")
+    nbformat.write(trial.master(questions), folder / "source/trial/master.ipynb")
     return assignments.make("trial", folder / "source", folder / "build")
 
 
 @pytest.fixture(scope="session")
-def grade(assignment, sandbox, tmp_path_factory):
-    """grade({file name: bytes or notebook}) -> {file name: row}, and the folder of the results."""
+def assignment(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("trial"), trial.SOLUTIONS)
 
-    def grade(files, limits=LIMITS, folder=None, **options):
+
+@pytest.fixture(scope="session")
+def light(tmp_path_factory):
+    """The questions that need no torch, whose import is most of a submission's time."""
+    return made(tmp_path_factory.mktemp("light"), ["q1", "q2"])
+
+
+@pytest.fixture(scope="session")
+def grade(sandbox, tmp_path_factory):
+    """Grades {file name: bytes or notebook}: {file name: row}, and the folder of the results."""
+
+    def grade(assignment, files, limits=LIMITS, folder=None, **options):
         folder = folder or tmp_path_factory.mktemp("class")
         handed_in = folder / "handed in"
         handed_in.mkdir(exist_ok=True)

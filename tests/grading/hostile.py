@@ -81,7 +81,7 @@ ATTACKS = {
     ),
     "loop-in-function": attack(
         "def gradient(X, y, w):\n    while True: pass",
-        "^gradient was stopped after 2 s$",
+        "^gradient was stopped after 1 s$",
         2,
         HONEST,
     ),

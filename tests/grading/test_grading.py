@@ -4,10 +4,7 @@ import csv
 import json
 import multiprocessing
 import os
-import signal
-import subprocess
 import sys
-import textwrap
 import time
 import zipfile
 from pathlib import Path
@@ -57,13 +54,13 @@ WRONG = {
 
 
 @pytest.fixture(scope="module")
-def graded(grade):
+def graded(grade, assignment):
     files = {"reference.ipynb": trial.answers()}
     for name, source in (STUBS | WRONG).items():
         files[f"{name}.ipynb"] = trial.answers(q1=GRADIENT + source, q3=NO_TORCH)
     files["=cmd.ipynb"] = trial.answers(q1="raise ValueError('=1+1, \"quoted\"')", q3=NO_TORCH)
     files["one-failure.ipynb"] = trial.answers(q1=GRADIENT + "X @ y @ w", q3=NO_TORCH)
-    return grade(files)
+    return grade(assignment, files)
 
 
 def test_the_reference_earns_every_point(graded):
@@ -117,11 +114,11 @@ def test_summary_counts_points_and_failures(graded):
     assert worst.split()[0] == str(count)
 
 
-def test_second_run_grades_nothing_and_gives_the_same_table(graded, grade, monkeypatch):
+def test_second_run_grades_nothing_and_gives_the_same_table(graded, grade, assignment, monkeypatch):
     _, results = graded
     before = (results / "grades.csv").read_bytes()
     monkeypatch.setattr(classroom, "in_own_process", None)
-    grade({}, folder=results.parent)
+    grade(assignment, {}, folder=results.parent)
     assert (results / "grades.csv").read_bytes() == before
 
 
@@ -136,40 +133,31 @@ def test_changed_submission_is_graded_again(assignment, tmp_path):
     assert key != classroom.key("a.ipynb", path, assignment, LIMITS)
 
 
-def test_after_a_kill_in_the_middle_the_rest_is_graded(assignment, sandbox, tmp_path):
+def test_after_a_kill_in_the_middle_the_rest_is_graded(light, sandbox, tmp_path):
     handed_in = tmp_path / "handed in"
     handed_in.mkdir()
-    for n in range(6):
-        late = trial.answers(
-            q3=NO_TORCH, q2=f"import time\ntime.sleep(0.3)\nstep_size = 0.5 + {n % 2}"
-        )
-        nbformat.write(late, handed_in / f"{n}.ipynb")
-    program = textwrap.dedent(f"""
-        from pathlib import Path
-        from icgd_grading import assignments, classroom
-        if __name__ == "__main__":
-            made = assignments.Assignment("trial", Path({str(assignment.folder)!r}))
-            classroom.grade(made, Path({str(handed_in)!r}), Path({str(tmp_path)!r}) / "results")
-    """)
-    script = tmp_path / "program.py"
-    script.write_text(program)
+    for n in range(4):
+        late = f"import time\ntime.sleep(0.3)\nstep_size = 0.5 + {n % 2}"
+        nbformat.write(trial.answers(q2=late, q3=NO_TORCH), handed_in / f"{n}.ipynb")
     journal = tmp_path / "results/journal.jsonl"
-    run = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL)
-    while not (journal.is_file() and journal.read_text().count("\n") >= 2) and run.poll() is None:
+    arguments = (light, handed_in, tmp_path / "results")
+    run = multiprocessing.get_context("forkserver").Process(target=classroom.grade, args=arguments)
+    run.start()
+    while not (journal.is_file() and journal.read_text().count("\n") >= 1) and run.is_alive():
         time.sleep(0.02)
-    run.send_signal(signal.SIGKILL)
-    run.wait()
+    run.kill()
+    run.join()
     done = journal.read_text().splitlines()
-    assert 2 <= len(done) < 6
+    assert 1 <= len(done) < 4
     journal.write_text("\n".join(done) + '\n{"key": "cut in the mid')
-    rows = classroom.grade(assignment, handed_in, tmp_path / "results")
-    assert [row["questions"]["q2"] for row in rows] == [2, 0] * 3
-    again = classroom.grade(assignment, handed_in, tmp_path / "afresh")
+    rows = classroom.grade(*arguments)
+    assert [row["questions"]["q2"] for row in rows] == [2, 0] * 2
+    again = classroom.grade(light, handed_in, tmp_path / "afresh")
     assert [row["questions"] for row in again] == [row["questions"] for row in rows]
     tables = [tmp_path / folder / "grades.csv" for folder in ("results", "afresh")]
     assert tables[0].read_bytes() == tables[1].read_bytes()
     lines = [json.loads(line) for line in journal.read_text().splitlines() if line.endswith("}")]
-    assert len(lines) == 6, "what was done before the kill was not done again"
+    assert len(lines) == 4, "what was done before the kill was not done again"
 
 
 def test_all_public_cases_run_before_any_hidden_one(sandbox, tmp_path):
@@ -193,34 +181,34 @@ def test_all_public_cases_run_before_any_hidden_one(sandbox, tmp_path):
 
 
 @unix
-def test_sandbox_that_does_not_start_is_not_zero(assignment, tmp_path):
+def test_sandbox_that_does_not_start_is_not_zero(light, tmp_path):
     path = tmp_path / "a.ipynb"
     nbformat.write(trial.answers(), path)
     for command in (["sh", "-c", "echo no namespaces here >&2; exit 1"], ["true"]):
-        row = judge.judge(path, assignment.tests, command)
+        row = judge.judge(path, light.tests, command)
         assert row["status"] == "not graded"
         assert row["reason"].startswith("the sandbox does not start")
         assert set(row["questions"].values()) == {None}
-    slow = judge.judge(path, assignment.tests, ["sleep", "60"], Limits(start=0.2))
+    slow = judge.judge(path, light.tests, ["sleep", "60"], Limits(start=0.2))
     assert "it took too long" in slow["reason"]
-    classroom.write_table([{"submission": "a", **row}], list(assignment.tests), tmp_path / "t.csv")
+    classroom.write_table([{"submission": "a", **row}], list(light.tests), tmp_path / "t.csv")
     assert (
-        (tmp_path / "t.csv").read_text().splitlines()[1].startswith("a,not graded,,,,,the sandbox")
+        (tmp_path / "t.csv").read_text().splitlines()[1].startswith("a,not graded,,,,the sandbox")
     )
 
 
 @unix
-def test_sandbox_that_breaks_later_is_not_zero(assignment, tmp_path):
+def test_sandbox_that_breaks_later_is_not_zero(light, tmp_path):
     path = tmp_path / "a.ipynb"
     nbformat.write(trial.answers(q1="import os\ndef gradient(*a): os._exit(0)", q3=NO_TORCH), path)
     once = f"test -e {tmp_path}/ran && exit 1; touch {tmp_path}/ran; exec " + " ".join(
         worker_command(LIMITS, sandboxed=False)
     )
-    row = judge.judge(path, assignment.tests, ["sh", "-c", once])
+    row = judge.judge(path, light.tests, ["sh", "-c", once])
     assert row["status"] == "not graded"
 
 
-def test_judge_that_ends_is_not_zero(assignment, tmp_path, monkeypatch):
+def test_judge_that_ends_is_not_zero(light, tmp_path, monkeypatch):
     path = tmp_path / "a.ipynb"
     nbformat.write(trial.answers(), path)
     tests = {"q1": "import os\nos._exit(3)"}
@@ -229,12 +217,12 @@ def test_judge_that_ends_is_not_zero(assignment, tmp_path, monkeypatch):
     assert row["reason"] == "its judge ended with code 3"
 
 
-def test_worker_ends_with_its_judge(assignment, sandbox, tmp_path):
+def test_worker_ends_with_its_judge(light, sandbox, tmp_path):
     path = tmp_path / "a.ipynb"
     nbformat.write(trial.notebook(["import time\ntime.sleep(60)"]), path)
     limits = Limits(memory=(3 << 30) + 78)
     context = multiprocessing.get_context("forkserver")
-    arguments = (path, assignment.tests, worker_command(limits), limits)
+    arguments = (path, light.tests, worker_command(limits), limits)
     process = context.Process(target=judge.judge, args=arguments)
     process.start()
     wait_for(lambda: trial.running(str(limits.memory)))
@@ -253,17 +241,17 @@ def test_systemd_bounds_all_processes_together_where_it_runs(monkeypatch, tmp_pa
         assert scoped == (code == 0)
 
 
-def test_nothing_is_graded_when_the_solution_fails(assignment, tmp_path, monkeypatch):
+def test_nothing_is_graded_when_the_solution_fails(light, tmp_path, monkeypatch):
     (tmp_path / "handed in").mkdir()
     nbformat.write(trial.answers(), tmp_path / "handed in/a.ipynb")
-    failed = judge.judge(tmp_path / "nowhere", assignment.tests, ["true"])
+    failed = judge.judge(tmp_path / "nowhere", light.tests, ["true"])
     assert failed["status"] == "unreadable"
     monkeypatch.setattr(classroom, "in_own_process", lambda *a: failed)
     monkeypatch.setattr(classroom, "worker_command", lambda *a, **k: ["true"])
     with pytest.raises(
         assignments.AssignmentError, match="the solution of trial does not get every"
     ):
-        classroom.grade(assignment, tmp_path / "handed in", tmp_path / "results")
+        classroom.grade(light, tmp_path / "handed in", tmp_path / "results")
     assert not (tmp_path / "results/grades.csv").exists()
 
 
@@ -278,14 +266,14 @@ def test_private_paths_must_lie_outside_what_students_see(sandbox):
         worker_command(LIMITS, private=[Path(sys.prefix) / "submissions"])
 
 
-def test_without_a_sandbox_patching_still_earns_nothing(assignment, tmp_path, capsys):
+def test_without_a_sandbox_patching_still_earns_nothing(light, tmp_path, capsys):
     (tmp_path / "handed in").mkdir()
     cheat = "import numpy as np, math\nnp.testing.assert_allclose = lambda *a, **k: None\n"
     cheat += "math.isclose = lambda *a, **k: True\nstep_size = 0.9"
     nbformat.write(trial.answers(q2=cheat, q3=NO_TORCH), tmp_path / "handed in/a.ipynb")
-    folders = (assignment, tmp_path / "handed in", tmp_path / "results")
+    folders = (light, tmp_path / "handed in", tmp_path / "results")
     (row,) = classroom.grade(*folders, sandboxed=False)
-    assert row["questions"] == {"q1": 3, "q2": 1, "q3": 0}
+    assert row["questions"] == {"q1": 3, "q2": 1}
     assert "NO SANDBOX" in capsys.readouterr().err
 
 
@@ -293,18 +281,18 @@ def test_without_a_sandbox_patching_still_earns_nothing(assignment, tmp_path, ca
 
 
 @unix
-def test_links_and_pipes_are_not_opened(assignment, tmp_path):
-    (tmp_path / "link.ipynb").symlink_to(assignment.solution)
+def test_links_and_pipes_are_not_opened(light, tmp_path):
+    (tmp_path / "link.ipynb").symlink_to(light.solution)
     os.mkfifo(tmp_path / "pipe.ipynb")
     for name in ("link.ipynb", "pipe.ipynb", "missing.ipynb"):
-        row = judge.judge(tmp_path / name, assignment.tests, ["true"])
+        row = judge.judge(tmp_path / name, light.tests, ["true"])
         assert (row["status"], points(row)) == ("unreadable", 0)
     assert set(classroom.submissions(tmp_path)) == {"link.ipynb", "pipe.ipynb"}
 
 
-def test_unreadable_earns_nothing_where_otter_counts_all_or_nothing(assignment, tmp_path):
+def test_unreadable_earns_nothing_where_otter_counts_all_or_nothing(light, tmp_path):
     (tmp_path / "a.ipynb").write_text("")
-    tests = {name: "all_or_nothing = True\n" + test for name, test in assignment.tests.items()}
+    tests = {name: "all_or_nothing = True\n" + test for name, test in light.tests.items()}
     row = judge.judge(tmp_path / "a.ipynb", tests, worker_command(LIMITS, sandboxed=False))
     assert (row["status"], points(row)) == ("unreadable", 0)
 
@@ -322,7 +310,7 @@ def test_students_version_has_neither_solutions_nor_hidden_tests(assignment):
 
 
 def test_made_again_only_when_changed(assignment, monkeypatch):
-    monkeypatch.setattr(subprocess, "run", None)
+    monkeypatch.setattr(assignments, "otter_assign", None)
     source = assignment.folder.parents[1] / "source"
     assert assignments.make("trial", source, assignment.folder.parent) == assignment
 
