@@ -62,14 +62,16 @@ def risks(
     top: float,
     xlabel: str,
     ylabel: str = "",
+    apart: float = 0.0,
 ) -> None:
     """Exact risks as lines, sampled ones with error bars, cut at `top`; a dotted line at 1.
 
-    sampled: (mean, standard error) by name.
+    sampled: (mean, standard error) by name.   apart: between the bars of one x, to tell them apart.
     """
     for name, y in exact.items():
         ax.plot(x, y, color=colours[name], label=name)
-    for name, (mean, error) in sampled.items():
-        ax.errorbar(x, mean, error, fmt="o-", linewidth=1, color=colours[name], label=name)
+    for i, (name, (mean, error)) in enumerate(sampled.items()):
+        at = np.asarray(x) + apart * (i - (len(sampled) - 1) / 2)
+        ax.errorbar(at, mean, error, fmt="o-", linewidth=1, color=colours[name], label=name)
     ax.axhline(1, color="#444444", linestyle=":", linewidth=1.2, label="predicting zero")
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel, ylim=(0, top))
