@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import icgd.evidence.autoregression  # noqa: F401
+from icgd.autoregression.steps import gradient_steps
 from icgd.claims import registry, verify
 from icgd.evidence.autoregression import neighbours_layers
 
@@ -22,19 +23,34 @@ def test_claims_and_results_match(root):
     assert {entry["id"] for entry in json.loads(path.read_text("utf-8"))} == set(CLAIMS)
 
 
+def training_sequences(process, stored):
+    return neighbours_layers.sample_process(
+        neighbours_layers.Sphere(2**0.5, "complex"),
+        neighbours_layers.LAWS[process],
+        stored["sequences"],
+        stored["d"],
+        stored["T"],
+        generator=torch.Generator().manual_seed(0),
+    ).x
+
+
 def test_stored_losses_belong_to_the_stored_weights(root):
     """The best loss of each entry, on the training sequences, remade from their seed."""
     stored = json.loads((root / "data" / "sequence_layers.json").read_text("utf-8"))
     models = neighbours_layers.trained()
     for run in stored["runs"]:
-        law = neighbours_layers.LAWS[run["process"]]
-        x = neighbours_layers.sample_process(
-            neighbours_layers.Sphere(2**0.5, "complex"),
-            law,
-            stored["sequences"],
-            stored["d"],
-            stored["T"],
-            generator=torch.Generator().manual_seed(0),
-        ).x
+        x = training_sequences(run["process"], stored)
         error = neighbours_layers.mean_error(models[run["process"], run["layers"]], x)
         assert error == pytest.approx(min(run["losses"]), rel=1e-4)
+
+
+@pytest.mark.parametrize("process", neighbours_layers.LAWS)
+def test_no_step_size_nearby_is_better(process, root):
+    stored = json.loads((root / "data" / "sequence_layers.json").read_text("utf-8"))
+    x = training_sequences(process, stored)
+    for best in neighbours_layers.BEST_STEPS[process]:
+        least = neighbours_layers.mean_error(gradient_steps(best), x)
+        for k in range(len(best)):
+            for factor in (0.99, 1.01):
+                moved = [p * factor if i == k else p for i, p in enumerate(best)]
+                assert neighbours_layers.mean_error(gradient_steps(moved), x) > least
