@@ -1,7 +1,7 @@
 """Newton's iteration for the inverse of H = X^T X / n, as layers of linear self-attention.
 
-Giannou et al. (2023) build it from softmax layers and feed-forward parts; linear layers are enough
-(chapter 8). A token has six slots, (x, q, e, m, r, y), five vectors and a label:
+Giannou et al. (2023) program it into a looped transformer; linear layers are enough (chapter 8). A
+token has six slots, (x, q, e, m, r, y), five vectors and a label:
 
     example i:    x = x_i, y = y_i        query:   q = x_query        worker l = 1..d:   e = e_l
 

@@ -3,6 +3,7 @@
 from icgd.evidence.regression import depth as depth
 from icgd.evidence.regression import depth_critical as depth_critical
 from icgd.evidence.regression import depth_trained as depth_trained
+from icgd.evidence.regression import depth_trap as depth_trap
 from icgd.evidence.regression import depth_tuned as depth_tuned
 from icgd.evidence.regression import dynamics as dynamics
 from icgd.evidence.regression import edges as edges

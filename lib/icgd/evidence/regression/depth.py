@@ -10,6 +10,7 @@ from icgd.claims import Evidence, claim
 from icgd.regression import learners_iterative as iterative
 from icgd.regression import transformer
 from icgd.regression.data import LinearTask, Prompts, normal, sample_prompts
+from icgd.regression.depth_newton import NewtonStack
 
 CHAPTER = "08-depth"
 D, N, BATCH = 3, 7, 5
@@ -176,3 +177,33 @@ def newton():
 @newton.fails_without("doubling (2 k gradient steps instead of 2^k)")
 def _linear_count():
     return _newton(2 * 3)
+
+
+def _newton_layers(forget: bool) -> Evidence:
+    """Three steps towards the inverse by numpy, beside eight layers."""
+    prompts, stack, wanted = some_prompts(), NewtonStack(D, 0.3, 3), []
+    if not forget:
+        stack.P[1::2, stack._slot("r"), stack._slot("e")] = 0.0
+    arrays = (part.numpy() for part in (prompts.X, prompts.y, prompts.x_query))
+    for X, y, query in zip(*arrays, strict=True):
+        H, M = X.T @ X / N, 0.3 * np.eye(D)
+        for _ in range(3):
+            M = 2 * M - M @ H @ M
+        wanted.append(query @ M @ X.T @ y / N)
+    return Evidence(wanted, predictions(stack, prompts), tolerance=1e-12)
+
+
+@claim(
+    "Giannou.layers",
+    kind="algebra",
+    anchor=f"{CHAPTER}#newton-layers",
+    statement="2 k + 2 linear layers, with d more tokens that hold the columns of M, predict what "
+    "k Newton steps towards the inverse of H predict.",
+)
+def newton_layers():
+    return _newton_layers(forget=True)
+
+
+@newton_layers.fails_without("workers that clear their residual after each step")
+def _remember():
+    return _newton_layers(forget=False)

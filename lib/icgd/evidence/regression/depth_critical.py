@@ -1,16 +1,15 @@
 """Evidence for minima and critical points of k layers (chapter 8), by the exact loss on R^2."""
 
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.functional import hessian
 from torch.func import functional_call
 
 from icgd.claims import Evidence, claim
 from icgd.evidence.regression.preconditioning import root
-from icgd.regression import depth, enumeration, filters
+from icgd.regression import depth, enumeration
 from icgd.regression.data import normal
 from icgd.regression.depth_population import DepthLoss
 from icgd.regression.filters import Spectrum
@@ -164,55 +163,3 @@ def theorem4():
 @theorem4.fails_without("weights of covariance Sigma^-1 (I instead)")
 def _identity_dense():
     return _dense_gradient(np.eye(2))
-
-
-# --- A trap --------------------------------------------------------------------------------------
-
-TRAP = ((0.50, 0.75), (1.26, 0.53), (0.75, 1.15))
-
-
-@cache
-def trap() -> tuple[float, Tensor]:
-    """(loss, A): the local minimum of three layers that are diagonal, from near `TRAP`."""
-    loss = DepthLoss(N, 0.0, 3, np.eye(2))
-    start = torch.tensor(TRAP, dtype=torch.float64)
-    end = settle(lambda v: loss(torch.diag_embed(v)), {"v": start})
-    return float(end.losses[-1]), torch.diag_embed(end.final["v"])
-
-
-def curvatures(A: Tensor) -> np.ndarray:
-    """Eigenvalues of the Hessian of the loss over all entries of the matrices, in order."""
-    loss = DepthLoss(N, 0.0, len(A), np.eye(2))
-    H = hessian(lambda flat: loss(flat.view_as(A)), A.flatten(), vectorize=True)
-    return torch.linalg.eigvalsh(H).numpy()
-
-
-def _trap(layers: int) -> Evidence:
-    """How far above the tuned steps a descent over full matrices ends, and its downward modes.
-
-    It starts near the trap's first layers, turned and bent so that they no longer commute.
-    """
-    loss = DepthLoss(N, 0.0, layers, np.eye(2))
-    start = torch.diag_embed(torch.tensor(TRAP, dtype=torch.float64))[:layers]
-    start = start + 0.1 * random_matrices(layers, seed=0)
-    end = settle(lambda A: loss(A), {"A": start})
-    tuned = float(filters.best_polynomial(layers, SPECTRUM)[0])
-    down = int((curvatures(end.final["A"]) < -1e-6).sum())
-    predicted = trap()[0] - float(filters.best_polynomial(3, SPECTRUM)[0])
-    return Evidence([predicted, 0], [end.losses[-1] - tuned, down], tolerance=1e-8)
-
-
-@claim(
-    "depth.three-layer-trap",
-    kind="trained",
-    anchor=f"{CHAPTER}#depth-three-layer-trap",
-    statement="Three sparse layers have a local minimum that is not global, 0.022027 against "
-    "0.013664 (n = 20, d = 2): its matrices commute and are not multiples of I.",
-)
-def three_layer_trap():
-    return _trap(3)
-
-
-@three_layer_trap.fails_without("a third layer (two instead)")
-def _two():
-    return _trap(2)
