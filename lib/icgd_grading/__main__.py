@@ -1,11 +1,10 @@
 """The instructor's commands: python -m icgd_grading --help."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
-from . import assignments, classroom, reports
+from . import assignments, classroom, gradebook, reports
 from .assignments import Assignment, AssignmentError
 from .sandbox import SandboxError
 
@@ -47,15 +46,15 @@ def grade(args: argparse.Namespace) -> None:
         private=(SOURCE,),
     )
     print(reports.summary(rows))
-    print(f"{results / 'grades.csv'}\n{results / 'reports'}")
+    print(*(results / name for name in ("grades.csv", gradebook.MARKS, "reports")), sep="\n")
 
 
 def summarise(args: argparse.Namespace) -> None:
-    """Summarise the results of a class."""
+    """Summarise the results of a class, with the marks by hand that have come since."""
     grades = args.results / "grades.json"
     if not grades.is_file():
         raise AssignmentError(f"There is no {grades}: name the folder that grading wrote.")
-    print(reports.summary(json.loads(grades.read_text("utf-8"))))
+    print(reports.summary(gradebook.rewrite(args.results)))
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -2,16 +2,19 @@
 
 import ast
 import hashlib
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+import yaml
 from otter.assign import main as otter_assign
 
 
@@ -46,13 +49,25 @@ class Assignment:
         """The source of each question's test file, public and hidden, in the questions' order."""
         with zipfile.ZipFile(self.autograder) as archive:
             names = [name for name in archive.namelist() if re.fullmatch(r"tests/.+\.py", name)]
-            ordered = sorted(names, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
-            return {Path(name).stem: archive.read(name).decode() for name in ordered}
+            return {Path(name).stem: archive.read(name).decode() for name in in_order(names)}
+
+    @property
+    def manual(self) -> dict[str, float]:
+        """The questions that are marked by hand, and the maximum of each."""
+        master = json.loads((self.folder / "source" / f"{self.name}.ipynb").read_text("utf-8"))
+        raw = ["".join(c["source"]) for c in master["cells"] if c["cell_type"] == "raw"]
+        configs = [yaml.safe_load(text) for text in raw if text.startswith("# BEGIN QUESTION")]
+        return {c["name"]: float(c["points"]) for c in configs if c.get("manual")}
 
     @property
     def hash(self) -> str:
         """Changes when a test changes: a result of other tests is not reused."""
         return hashlib.sha256(repr(self.tests).encode()).hexdigest()
+
+
+def in_order(questions: Iterable[str]) -> list[str]:
+    """Sorted by the numbers in their names."""
+    return sorted(questions, key=lambda name: ([int(n) for n in re.findall(r"\d+", name)], name))
 
 
 def names(source: Path) -> list[str]:

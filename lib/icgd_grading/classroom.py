@@ -1,7 +1,6 @@
 """A folder of submissions into a table: in parallel, and able to go on after an interruption."""
 
 import ast
-import csv
 import hashlib
 import json
 import multiprocessing
@@ -9,7 +8,6 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from . import judge, reports
+from . import gradebook, judge
 from .assignments import Assignment, AssignmentError
 from .sandbox import LIMITS, Limits, worker_command
 
@@ -84,13 +82,14 @@ def grade(
     private: tuple[Path, ...] = (),
     limits: Limits = LIMITS,
 ) -> list[dict[str, Any]]:
-    """Grade every file of a folder; writes journal, grades.csv, grades.json and reports.
+    """Grade every file of a folder; writes a journal, then all that ``gradebook`` does.
 
     Submissions whose result is in the journal are not graded again, unless they were not graded.
 
     Raises:
         SandboxError: there is no sandbox, before anything is graded.
-        AssignmentError: the solution does not get every point by the same procedure.
+        AssignmentError: the solution does not get every point by the same procedure, or a mark
+            by hand has to be mended.
     """
     hidden = (folder, results, assignment.folder, *private)
     command = worker_command(limits, sandboxed=sandboxed, private=hidden)
@@ -115,11 +114,7 @@ def grade(
             pool.shutdown(cancel_futures=True)
             raise
     rows = [{"submission": name, **journal.rows[keys[name]]} for name in found]
-    write_table(rows, list(tests), results / "grades.csv")
-    (results / "grades.json").write_text(json.dumps(rows), "utf-8")
-    for row in rows:
-        reports.write_report(row, assignment.name, results / "reports")
-    return rows
+    return gradebook.write(rows, assignment.name, list(tests), assignment.manual, results)
 
 
 def in_own_process(path: Path, tests: dict[str, str], command: list[str], limits: Limits) -> dict:
@@ -178,25 +173,3 @@ def _check_solution(row: dict[str, Any], assignment: Assignment) -> None:
             f"Nothing was graded: the solution of {assignment.name} does not get every point. "
             + "; ".join(part for part in (row["status"], row["reason"], failed) if part)
         )
-
-
-def write_table(rows: list[dict[str, Any]], questions: list[str], path: Path) -> None:
-    """One line a submission, in the order of their names; no points where it was not graded."""
-
-    def cell(value: Any) -> Any:  # a spreadsheet would take =... for a formula
-        return f"'{value}" if str(value)[:1] in ("=", "+", "-", "@") else value
-
-    def line(row: dict[str, Any]) -> Iterator[Any]:
-        graded = row["status"] != "not graded"
-        yield row["submission"]
-        yield row["status"]
-        yield f"{sum(row['questions'].values()):g}" if graded else ""
-        for question in questions:
-            yield f"{row['questions'][question]:g}" if graded else ""
-        yield row["reason"]
-
-    with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-        table = csv.writer(file)
-        table.writerow(["submission", "status", "total", *questions, "reason"])
-        for row in rows:
-            table.writerow([cell(value) for value in line(row)])

@@ -21,6 +21,16 @@ pre {{ white-space: pre-wrap; margin: 0 }}
 """
 
 
+def total(row: dict[str, Any]) -> float:
+    """The points given so far."""
+    return sum(points for points in row["questions"].values() if points is not None)
+
+
+def still_open(row: dict[str, Any]) -> float:
+    """The points that wait for a mark by hand."""
+    return sum(row["possible"][q] for q in row["by_hand"] if row["questions"][q] is None)
+
+
 def report(row: dict[str, Any], assignment: str) -> str:
     """A student's page: every test by name, its hint, and for public tests what was found.
 
@@ -30,12 +40,19 @@ def report(row: dict[str, Any], assignment: str) -> str:
     if row["status"] == "not graded":
         body.append("<p>Not graded, through no fault of yours. Your instructor will see to it.</p>")
     else:
-        total, possible = sum(row["questions"].values()), sum(row["possible"].values())
-        body.append(f"<p><strong>{total:g} of {possible:g} points</strong></p>")
+        possible, later = sum(row["possible"].values()), still_open(row)
+        more = f"; {later:g} are still to be marked by hand" if later else ""
+        body.append(f"<p><strong>{total(row):g} of {possible:g} points</strong>{more}</p>")
     if row["reason"] and row["status"] != "not graded":
         items = "".join(f"<li>{escape(note)}" for note in row["reason"].split("; "))
         body.append(f"<p>While your notebook was run:</p><ul>{items}</ul>")
     for question, points in row["questions"].items():
+        possible = row["possible"].get(question)
+        if question in row["by_hand"]:
+            given = "to be marked by hand," if points is None else f"{points:g}"
+            body.append(f"<h2>{escape(question)}: {given} of {possible:g}</h2>")
+            body.append(f"<p>{escape(row['by_hand'][question])}</p>")
+            continue
         if points is None:
             continue
         lines = []
@@ -51,7 +68,6 @@ def report(row: dict[str, Any], assignment: str) -> str:
                 f"<td>{case['points']:g}<td>{''.join(told)}"
             )
         head = "<tr><th>Result<th>Test<th>Kind<th>Points<th>Hint"
-        possible = row["possible"][question]
         body.append(f"<h2>{escape(question)}: {points:g} of {possible:g}</h2>")
         body.append(f"<table>{head}{''.join(lines)}</table>" if lines else "")
     return PAGE.format(title=escape(assignment), body="\n".join(body))
@@ -69,12 +85,21 @@ def summary(rows: list[dict[str, Any]]) -> str:
     status = Counter(row["status"] for row in rows)
     counted = ", ".join(f"{number} {name}" for name, number in status.most_common())
     graded = [row for row in rows if row["status"] != "not graded"]
-    lines = [f"{len(rows)} submissions: {counted}", ""]
+    lines = [f"{len(rows)} submissions: {counted}"]
+    if later := sum(still_open(row) for row in rows):
+        lines.append(f"{later:g} points are still to be marked by hand; totals lack them")
+    lines.append("")
     for question in graded[0]["questions"] if graded else []:
         possible = graded[0]["possible"][question]
-        points = Counter(row["questions"][question] for row in graded)
-        mean = sum(value * number for value, number in points.items()) / len(graded)
-        lines.append(f"{question}: mean {mean:.2f} of {possible:g}")
+        given = [row["questions"][question] for row in graded]
+        points = Counter(value for value in given if value is not None)
+        marked = sum(points.values())
+        later = f" ({len(graded) - marked} to be marked by hand)" if marked < len(graded) else ""
+        if not marked:
+            lines += [f"{question}: of {possible:g}{later}", ""]
+            continue
+        mean = sum(value * number for value, number in points.items()) / marked
+        lines.append(f"{question}: mean {mean:.2f} of {possible:g}{later}")
         widest = max(points.values())
         for value, number in sorted(points.items()):
             bar = "█" * max(1, round(40 * number / widest))

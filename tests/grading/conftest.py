@@ -38,7 +38,7 @@ def made(folder, questions):
 
 @pytest.fixture(scope="session")
 def assignment(tmp_path_factory):
-    return made(tmp_path_factory.mktemp("trial"), trial.SOLUTIONS)
+    return made(tmp_path_factory.mktemp("trial"), [*trial.SOLUTIONS, *trial.BY_HAND])
 
 
 @pytest.fixture(scope="session")

@@ -13,16 +13,12 @@ import nbformat
 import pytest
 import trial
 
-from icgd_grading import assignments, classroom, judge, reports
+from icgd_grading import assignments, classroom, gradebook, judge, reports
 from icgd_grading.sandbox import LIMITS, Limits, SandboxError, worker_command
 
 unix = pytest.mark.skipif(os.name == "nt", reason="needs a shell, links or pipes of Unix")
 ROOT = Path(__file__).resolve().parents[2]
 NO_TORCH = "pass"  # importing torch is most of a submission's time
-
-
-def points(row):
-    return sum(row["questions"].values())
 
 
 def passed(row):
@@ -66,8 +62,8 @@ def graded(grade, assignment):
 def test_the_reference_earns_every_point(graded):
     rows, _ = graded
     row = rows["reference.ipynb"]
-    assert (row["status"], row["reason"], points(row)) == ("graded", "", trial.POINTS)
-    assert sum(row["possible"].values()) == trial.POINTS
+    assert (row["status"], row["reason"], reports.total(row)) == ("graded", "", trial.POINTS)
+    assert sum(row["possible"].values()) == trial.POINTS + 4
 
 
 @pytest.mark.parametrize("name", STUBS | WRONG)
@@ -83,11 +79,21 @@ def test_table_holds_a_line_a_submission(graded):
     rows, results = graded
     with open(results / "grades.csv", newline="", encoding="utf-8") as file:
         table = list(csv.DictReader(file))
-    assert list(table[0]) == ["submission", "status", "total", "q1", "q2", "q3", "reason"]
+    assert list(table[0]) == [
+        "submission",
+        "status",
+        "total",
+        "open",
+        "q1",
+        "q2",
+        "q3",
+        "q4 by hand (of 4)",
+        "reason",
+    ]
     assert [line["submission"].lstrip("'") for line in table] == sorted(rows)
     assert table[0]["submission"] == "'=cmd.ipynb", "a spreadsheet must not run it"
     for line in table:
-        assert float(line["total"]) == points(rows[line["submission"].lstrip("'")])
+        assert float(line["total"]) == reports.total(rows[line["submission"].lstrip("'")])
 
 
 def test_report_tells_hints_but_nothing_of_hidden_tests(graded):
@@ -116,10 +122,11 @@ def test_summary_counts_points_and_failures(graded):
 
 def test_second_run_grades_nothing_and_gives_the_same_table(graded, grade, assignment, monkeypatch):
     _, results = graded
-    before = (results / "grades.csv").read_bytes()
+    files = [results / name for name in ("grades.csv", "grades.json", "by-hand.csv")]
+    before = [path.read_bytes() for path in files]
     monkeypatch.setattr(classroom, "in_own_process", None)
     grade(assignment, {}, folder=results.parent)
-    assert (results / "grades.csv").read_bytes() == before
+    assert [path.read_bytes() for path in files] == before
 
 
 def test_changed_submission_is_graded_again(assignment, tmp_path):
@@ -191,9 +198,12 @@ def test_sandbox_that_does_not_start_is_not_zero(light, tmp_path):
         assert set(row["questions"].values()) == {None}
     slow = judge.judge(path, light.tests, ["sleep", "60"], Limits(start=0.2))
     assert "it took too long" in slow["reason"]
-    classroom.write_table([{"submission": "a", **row}], list(light.tests), tmp_path / "t.csv")
+    gradebook.write([{"submission": "a", **row}], "trial", list(light.tests), {}, tmp_path)
     assert (
-        (tmp_path / "t.csv").read_text().splitlines()[1].startswith("a,not graded,,,,the sandbox")
+        (tmp_path / "grades.csv")
+        .read_text()
+        .splitlines()[1]
+        .startswith("a,not graded,,,,the sandbox")
     )
 
 
@@ -286,7 +296,7 @@ def test_links_and_pipes_are_not_opened(light, tmp_path):
     os.mkfifo(tmp_path / "pipe.ipynb")
     for name in ("link.ipynb", "pipe.ipynb", "missing.ipynb"):
         row = judge.judge(tmp_path / name, light.tests, ["true"])
-        assert (row["status"], points(row)) == ("unreadable", 0)
+        assert (row["status"], reports.total(row)) == ("unreadable", 0)
     assert set(classroom.submissions(tmp_path)) == {"link.ipynb", "pipe.ipynb"}
 
 
@@ -294,7 +304,7 @@ def test_unreadable_earns_nothing_where_otter_counts_all_or_nothing(light, tmp_p
     (tmp_path / "a.ipynb").write_text("")
     tests = {name: "all_or_nothing = True\n" + test for name, test in light.tests.items()}
     row = judge.judge(tmp_path / "a.ipynb", tests, worker_command(LIMITS, sandboxed=False))
-    assert (row["status"], points(row)) == ("unreadable", 0)
+    assert (row["status"], reports.total(row)) == ("unreadable", 0)
 
 
 # --- making --------------------------------------------------------------------------------------
@@ -307,6 +317,12 @@ def test_students_version_has_neither_solutions_nor_hidden_tests(assignment):
         assert secret not in text
     assert list(assignment.tests) == ["q1", "q2", "q3"]
     assert "step_size = 0.5" in assignment.solution.read_text("utf-8")
+
+
+def test_questions_marked_by_hand_are_read_from_the_master(assignment, light):
+    assert assignment.manual == trial.BY_HAND
+    assert light.manual == {}
+    assert "It is obvious." not in assignment.student.read_text("utf-8")
 
 
 def test_made_again_only_when_changed(assignment, monkeypatch):

@@ -1,4 +1,7 @@
-"""A trial assignment, three questions and eight points, and the notebooks that are handed in."""
+"""A trial assignment, and the notebooks that are handed in.
+
+Three questions have tests, worth eight points; one is marked by hand.
+"""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -103,12 +106,22 @@ TESTS = {
 
 ARGUMENTS = {"q1": ["gradient"], "q2": ["step_size"], "q3": ["predict", "trained"]}
 POINTS = 8
+BY_HAND = {"q4": 4}
 
 
-def master(questions: Iterable[str] = SOLUTIONS) -> nbformat.NotebookNode:
+def master(questions: Iterable[str] = (*SOLUTIONS, *BY_HAND)) -> nbformat.NotebookNode:
     """The master notebook that ``otter assign`` reads."""
     cells = [v4.new_raw_cell(CONFIG), v4.new_markdown_cell("# A trial")]
     for question in questions:
+        if question in BY_HAND:
+            config = f"name: {question}\npoints: {BY_HAND[question]}\nmanual: true"
+            cells.append(v4.new_raw_cell(f"# BEGIN QUESTION\n{config}"))
+            cells.append(v4.new_markdown_cell("Prove it."))
+            cells.append(v4.new_raw_cell("# BEGIN SOLUTION"))
+            cells.append(v4.new_markdown_cell("It is obvious."))
+            cells.append(v4.new_raw_cell("# END SOLUTION"))
+            cells.append(v4.new_raw_cell("# END QUESTION"))
+            continue
         solution = SOLUTIONS[question]
         cells.append(v4.new_raw_cell(f"# BEGIN QUESTION\nname: {question}"))
         cells.append(v4.new_markdown_cell(f"**{question}**"))
