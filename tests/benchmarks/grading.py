@@ -106,9 +106,8 @@ def main():
     first = start(assignment, folder, work / "first")
     seconds, peak = watch(first)
     table = (work / "first/grades.csv").read_bytes()
-    rows = {
-        r["submission"]: r for r in json.loads((work / "first/grades.json").read_text())["rows"]
-    }
+    grades = json.loads((work / "first/grades.json").read_text())
+    rows = {row["submission"]: row for row in grades["rows"]}
     again, _ = watch(start(assignment, folder, work / "first"))
     same_again = (work / "first/grades.csv").read_bytes() == table
 
