@@ -62,6 +62,8 @@ def article(built, page, pages):
     text = soup.select_one("article.bd-article")
     for tag in text.select(REMOVED):
         tag.decompose()
+    for folded in text.select("details"):
+        folded["open"] = ""
     for tag in text.select("[id]"):
         tag["id"] = anchor(page, tag["id"])
     for link in text.select("a[href]"):
