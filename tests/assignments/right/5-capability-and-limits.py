@@ -34,8 +34,12 @@ def weighted_product(weights, k1, k2, k3):
     },
     "q5": {
         "coordinate by coordinate": """
-def long_context_error(W1, W2):
-    return sum((W2[:, k] @ W2[:, k]) * (W1[k] @ W1[k]) - 2 * W2[k, k] * W1[k, k] + 1 for k in range(len(W1)))
+def long_context_error(W1, W2, u):
+    error = 0
+    for k in range(len(u)):
+        row = u[k] ** 2 * W1[k] * u
+        error += (W2[:, k] @ W2[:, k]) * (row @ row) - 2 * W2[k, k] * row[k] * u[k] + u[k] ** 2
+    return error
 """,
     },
 }

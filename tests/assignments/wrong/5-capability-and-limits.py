@@ -129,28 +129,43 @@ def weighted_product(weights, k1, k2, k3):
     },
     "q5": {
         "rows and columns exchanged": """
-def long_context_error(W1, W2):
-    return (W2**2).sum(1) @ (W1**2).sum(0) - 2 * np.diag(W2) @ np.diag(W1) + len(W1)
+def long_context_error(W1, W2, u):
+    inner = (u**2)[:, None] * W1 * u
+    return (W2**2).sum(1) @ (inner**2).sum(0) - 2 * (np.diag(W2) * np.diag(inner)) @ u + u @ u
 """,
         "norm of the product": """
-def long_context_error(W1, W2):
-    return ((W2 @ W1) ** 2).sum() - 2 * np.trace(W2 @ W1) + len(W1)
+def long_context_error(W1, W2, u):
+    inner = (u**2)[:, None] * W1 * u
+    return ((W2 @ inner) ** 2).sum() - 2 * np.diag(W2 @ inner) @ u + u @ u
 """,
         "trace of the product": """
-def long_context_error(W1, W2):
-    return (W2**2).sum(0) @ (W1**2).sum(1) - 2 * np.trace(W2 @ W1) + len(W1)
+def long_context_error(W1, W2, u):
+    inner = (u**2)[:, None] * W1 * u
+    return (W2**2).sum(0) @ (inner**2).sum(1) - 2 * np.diag(W2 @ inner) @ u + u @ u
 """,
         "no factor two": """
-def long_context_error(W1, W2):
-    return (W2**2).sum(0) @ (W1**2).sum(1) - np.diag(W2) @ np.diag(W1) + len(W1)
+def long_context_error(W1, W2, u):
+    inner = (u**2)[:, None] * W1 * u
+    return (W2**2).sum(0) @ (inner**2).sum(1) - (np.diag(W2) * np.diag(inner)) @ u + u @ u
 """,
         "both norms": """
-def long_context_error(W1, W2):
-    return (W2**2).sum() * (W1**2).sum() / len(W1) - 2 * np.diag(W2) @ np.diag(W1) + len(W1)
+def long_context_error(W1, W2, u):
+    inner = (u**2)[:, None] * W1 * u
+    return (W2**2).sum() * (inner**2).sum() / len(u) - 2 * (np.diag(W2) * np.diag(inner)) @ u + u @ u
 """,
         "diagonal only": """
-def long_context_error(W1, W2):
-    return ((np.diag(W2) * np.diag(W1) - 1) ** 2).sum()
+def long_context_error(W1, W2, u):
+    inner = (u**2)[:, None] * W1 * u
+    return ((np.diag(W2) * np.diag(inner) - u) ** 2).sum()
+""",
+        "chapter 13 as it stands": """
+def long_context_error(W1, W2, u):
+    return (W2**2).sum(0) @ (W1**2).sum(1) - 2 * np.diag(W2) @ np.diag(W1) + len(W1)
+""",
+        "the context's squares forgotten": """
+def long_context_error(W1, W2, u):
+    inner = W1 * u
+    return (W2**2).sum(0) @ (inner**2).sum(1) - 2 * (np.diag(W2) * np.diag(inner)) @ u + u @ u
 """,
     },
 }
