@@ -77,6 +77,7 @@ from icgd.exercises.sequences import (
     check_one_hand,
     check_sign_survivors,
 )
+from icgd.exercises.softmax import check_distance, check_hard_head
 from icgd.exercises.trial import NotYet
 from icgd.exercises.unified import (
     check_heavy_tails,
@@ -101,11 +102,13 @@ __all__ = [
     "check_cross_talk",
     "check_cubes",
     "check_degree",
+    "check_distance",
     "check_drift",
     "check_flattest",
     "check_forgetting",
     "check_gradient",
     "check_half_time",
+    "check_hard_head",
     "check_hard_law",
     "check_hardest_task",
     "check_heads",
