@@ -36,8 +36,9 @@ def check_cosine(estimate: Callable[[np.ndarray], float]) -> None:
         misses = [
             np.linalg.norm(x[2:] + x[:-2] - 2 * value * x[1:-1]) ** 2 for value in (c - h, c, c + h)
         ]
+        curvature = misses[0] - 2 * misses[1] + misses[2]
         trial.holds(
-            abs(misses[2] - misses[0]) < 1e-6 * (misses[0] - 2 * misses[1] + misses[2]) / h,
+            bool(abs(misses[2] - misses[0]) < 1e-6 * curvature / h),
             "on noisy tokens the sum of squares has no slope at your estimate",
         )
 
@@ -54,7 +55,7 @@ def check_one_product(product: Callable[[float, int], float]) -> None:
 
 def _best_product(s2: float, T: int) -> float:
     t = np.arange(2, T)
-    T1, T2 = np.array([noisy.phase_sums(1, t=k, start_var=1.0, noise_var=s2) for k in t]).T
+    T1, T2 = np.array([noisy.phase_sums(1, t=int(k), start_var=1.0, noise_var=s2) for k in t]).T
     return (T1 / (t - 1)).sum() / (T2 / (t - 1) ** 2).sum()
 
 
