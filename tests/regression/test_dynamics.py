@@ -73,6 +73,24 @@ def test_with_b_larger_nothing_is_asked_of_A_x():
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [0.1, 100.0])
+def test_covariances_that_do_not_commute(scale):
+    """Solution of the exercise: the flow arrives although <E Lambda^2, A_x> can turn negative."""
+    covariances = np.array([[4.0, 1.5], [1.5, 1.0]]), np.diag([0.2, 2.0])
+
+    def velocity(_, flat):
+        moves = [dynamics.velocity(flat[:4].reshape(2, 2), flat[4], S, **KEYS) for S in covariances]
+        return np.mean([np.append(dA, db) for dA, db in moves], axis=0)
+
+    A_x, b = dynamics.start(np.ones((2, 1)), scale)
+    run = solve_ivp(velocity, (0, 100), np.append(A_x, b), "LSODA", rtol=1e-9, atol=1e-11).y
+    second = np.mean([S @ S for S in covariances], axis=0)
+    system = sum(np.kron(S, S @ dynamics.gamma(S, **KEYS)) for S in covariances) / 2
+    best = np.linalg.solve(system, second.ravel())  # E[Lambda C Lambda Gamma] = E[Lambda^2]
+    np.testing.assert_allclose(run[4, -1] * run[:4, -1], best, atol=1e-7)
+    assert ((second.ravel() @ run[:4]).min() < 0) == (scale > 1)
+
+
 @pytest.mark.parametrize("imbalance", [-1e6, -3.0, 0.0, 0.2, 1e6])
 def test_limit_has_the_product_and_the_imbalance(imbalance):
     A_x, b = dynamics.limit(SIGMA, imbalance=imbalance, **KEYS)
