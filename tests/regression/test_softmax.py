@@ -72,6 +72,23 @@ def test_no_heads_predict_zero():
     assert scalar_loss(zero, zero, 3, 0.25).item() == pytest.approx(1.25, abs=1e-7)
 
 
+def test_quadrature_converges_for_sharp_heads():
+    """One head, n = 3: with b = 5.7 a rule with 41 nodes is off in the third digit."""
+    c, b = torch.tensor([0.5854]).double(), torch.tensor([5.7]).double()
+    coarse, fine, finer = (scalar_loss(c, b, 3, 0.0, nodes=k).item() for k in (41, 101, 111))
+    assert finer == pytest.approx(0.62299, abs=5e-5)
+    assert abs(fine - finer) < 5e-5 < 1e-3 < abs(coarse - finer)
+
+
+def test_an_endlessly_sharp_head_reads_the_largest_of_two():
+    """E max = 1 / sqrt pi and E max^2 = 1 give 1 + c^2 - 2 c sqrt(2) / pi."""
+    c = 2**0.5 / torch.pi
+    exact = scalar_loss(
+        torch.tensor([c]).double(), torch.tensor([60.0]).double(), 2, 0.0, nodes=1500
+    )
+    assert exact.item() == pytest.approx(1 - 2 / torch.pi**2, abs=2e-3)
+
+
 @pytest.mark.bad_input
 def test_sizes_must_be_positive():
     with pytest.raises(ValueError, match="heads"):
