@@ -70,7 +70,7 @@ class Trial:
         close = np.allclose(got, want, rtol=rtol, atol=rtol * scale + 1e-14)
         self.holds(np.shape(got) == np.shape(want) and close, claim)
 
-    def holds(self, truth: bool, claim: str) -> None:
+    def holds(self, truth: bool | np.bool, claim: str) -> None:
         """Require a statement."""
         self.tested += 1
         if not truth:
