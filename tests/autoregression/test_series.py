@@ -107,6 +107,11 @@ def test_series_and_windows_that_do_not_fit():
         series.windows(np.ones(20) + 0j, 5, (1, 5))
     with pytest.raises(ValueError, match="the sequence length T must be at least 3, got 2"):
         series.windows(np.ones(20) + 0j, 2, (1,))
+    with pytest.raises(ValueError, match="a stride must be at least 1, got 0"):
+        series.windows(np.ones(20) + 0j, 3, (1, 0))
+    seen = series.windows(np.ones(20) + 0j, 3, (1, 2))
+    with pytest.raises(ValueError, match="at least two blocks, got one of 30 months"):
+        series.block_means(torch.ones(len(seen.x), 1), seen, months=30)
     with pytest.raises(ValueError, match="noise_var must not be negative"):
         observed.best_product(-0.1, 5)
     with pytest.raises(ValueError, match="the time t must be at least 2, got 1"):

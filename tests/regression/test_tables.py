@@ -169,6 +169,9 @@ def test_tables_that_cannot_be_used():
     constant = np.column_stack([TABLE[:, :2], np.ones(442)])
     with pytest.raises(ValueError, match="every column must vary"):
         tables.column_task(constant, "standardised")
+    doubled = np.column_stack([TABLE[:, :3], TABLE[:, 0] + TABLE[:, 2]])
+    with pytest.raises(ValueError, match="no covariate may be a combination of the others"):
+        tables.column_task(doubled, "whitened")
     with pytest.raises(ValueError, match=r"n \+ 1 different rows, got n = 7 and 7 rows"):
         sample_prompts(small(), 2, 7, generator=generator())
     with pytest.raises(ValueError, match="the number of rows must be at least 3, got 2"):

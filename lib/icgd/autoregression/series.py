@@ -56,6 +56,7 @@ def windows(z: Complex[np.ndarray, " times"], T: int, strides) -> Windows:
     T = validation.int_at_least("the sequence length T", T, 3)
     x, stride, start = [], [], []
     for k in strides:
+        k = validation.positive_int("a stride", k)
         last = len(z) - k * (T - 1)
         if last < 1:
             raise ValueError(
@@ -84,6 +85,10 @@ def block_means(
     independent. Windows that reach into the next block make it too small rather than too large.
     """
     block = torch.as_tensor(seen.start // validation.positive_int("months", months))
+    if len(block.unique()) < 2:
+        raise ValueError(
+            f"an error needs at least two blocks, got one of {months} months; take shorter blocks."
+        )
     weighted = seen.weights[:, None] * values
     share = torch.stack([seen.weights[block == b].sum() for b in block.unique()])
     means = torch.stack([weighted[block == b].sum(0) for b in block.unique()]) / share[:, None]

@@ -142,6 +142,11 @@ def _treatment(X: np.ndarray, treatment: Treatment) -> tuple[np.ndarray, np.ndar
     if treatment == "standardised":
         return X.mean(0), scale
     values, vectors = np.linalg.eigh(np.corrcoef(X.T))
+    if values[0] < 1e-10 * values[-1]:
+        raise ValueError(
+            "no covariate may be a combination of the others, got a correlation matrix with "
+            f"eigenvalues {values[0]:.1e} to {values[-1]:.1e}; drop a column or add rows."
+        )
     return X.mean(0), scale @ (vectors / np.sqrt(values)) @ vectors.T
 
 
@@ -151,6 +156,7 @@ class StepMoments:
 
     With k = (x_q.x_i) y_i, what example i adds to the prediction at step size 1:
     label_sq: E[y_q^2].   cross: E[y_q k_i].   single: E[k_i^2].   pair: E[k_i k_j], i != j.
+    A table of N rows gives prompts of up to N - 1 examples; for larger n the formulas go on.
     """
 
     label_sq: float
