@@ -131,7 +131,8 @@ def test_changed_submission_is_graded_again(assignment, tmp_path):
     assert key != classroom.key("a.ipynb", path, assignment, LIMITS)
 
 
-def test_after_a_kill_in_the_middle_the_rest_is_graded(light, sandbox, tmp_path):
+@pytest.mark.usefixtures("graded")  # the server that judges are forked from is up
+def test_after_a_kill_in_the_middle_the_rest_is_graded(light, tmp_path):
     handed_in = tmp_path / "handed in"
     handed_in.mkdir()
     for n in range(4):
@@ -139,7 +140,9 @@ def test_after_a_kill_in_the_middle_the_rest_is_graded(light, sandbox, tmp_path)
         nbformat.write(trial.answers(q2=late, q3=NO_TORCH), handed_in / f"{n}.ipynb")
     journal = tmp_path / "results/journal.jsonl"
     arguments = (light, handed_in, tmp_path / "results")
-    run = multiprocessing.get_context("forkserver").Process(target=classroom.grade, args=arguments)
+    run = multiprocessing.get_context("forkserver").Process(
+        target=trial.grade_in_this_process, args=arguments
+    )
     run.start()
     while not (journal.is_file() and journal.read_text().count("\n") >= 1) and run.is_alive():
         time.sleep(0.02)
