@@ -18,6 +18,7 @@ from icgd.regression.data import LinearTask, normal, sample_prompts
 from icgd.regression.learners import ridge
 from icgd.regression.moments import TokenMoments
 from icgd.regression.population import population_loss
+from icgd.regression.standard_transformer import StandardTransformer
 from icgd.training import descend, flow
 
 CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a graphics card (CUDA)")
@@ -41,6 +42,11 @@ def reduced(device):
 def layer(device):
     model = models.LinearSelfAttention(3, device=device)
     return model.initialise(0.5, generator=generator())(prompts())
+
+
+def standard(device):
+    model = StandardTransformer(3, width=8, layers=2, device=device)
+    return model.initialise(generator=generator())(prompts())
 
 
 def construction(device):
@@ -115,7 +121,7 @@ def flowed(device):
 
 
 RESULTS = [
-    layer, construction, exact_loss, moments_loss, ridge_predictions, reduced_predictions,
+    layer, standard, construction, exact_loss, moments_loss, ridge_predictions, reduced_predictions,
     causal_layer, causal_loop, causal_loss, stored_loss, contracted_loss, sampled_loss, descent,
     flowed,
 ]  # fmt: skip
@@ -131,8 +137,8 @@ def test_lives_on_its_device_with_the_same_digits(result, device):
 
 @pytest.mark.parametrize(
     "result",
-    [exact_loss, moments_loss, ridge_predictions, reduced_predictions, causal_layer, causal_loop,
-     causal_loss, stored_loss, contracted_loss, sampled_loss],
+    [standard, exact_loss, moments_loss, ridge_predictions, reduced_predictions, causal_layer,
+     causal_loop, causal_loss, stored_loss, contracted_loss, sampled_loss],
     ids=lambda function: function.__name__,
 )  # fmt: skip
 def test_makes_nothing_on_the_default_device(result, monkeypatch):
@@ -158,5 +164,6 @@ def test_a_model_can_be_built_without_memory():
     model = models.LinearSelfAttention(1000, device="meta")
     assert {weight.device.type for weight in model.parameters()} == {"meta"}
     assert model(sample_prompts(LinearTask(1000, 0.4), 2, 3, generator=generator())).shape == (2,)
+    assert StandardTransformer(7, width=8, layers=1, device="meta").read_out.weight.is_meta
     causal = CausalLinearAttention(1000, device="meta")
     assert {weight.device.type for weight in causal.parameters()} == {"meta"}
