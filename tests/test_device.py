@@ -137,8 +137,8 @@ def test_lives_on_its_device_with_the_same_digits(result, device):
 
 @pytest.mark.parametrize(
     "result",
-    [standard, exact_loss, moments_loss, ridge_predictions, reduced_predictions, causal_layer,
-     causal_loop, causal_loss, stored_loss, contracted_loss, sampled_loss],
+    [exact_loss, moments_loss, ridge_predictions, reduced_predictions, causal_layer, causal_loop,
+     causal_loss, stored_loss, contracted_loss, sampled_loss],
     ids=lambda function: function.__name__,
 )  # fmt: skip
 def test_makes_nothing_on_the_default_device(result, monkeypatch):
