@@ -181,6 +181,14 @@ def test_four_layers_of_gd_plus_plus_need_a_longer_reach():
     assert SIZE.risk(filters.gdpp_filter, FOUR_STEPS, FOUR_CURVATURES) < 0.999 * risks[0]
 
 
+def test_a_fourth_layer_in_front_of_three():
+    three = depth.tuned_gdpp(3, SIZE, starts=12)
+    four = depth.deeper_gdpp(three, Spectrum(20, 5, reach=16))
+    assert four.risk == pytest.approx(1.1121e-5, abs=6e-10)
+    assert four.steps == pytest.approx(FOUR_STEPS, rel=1e-4)
+    assert four.curvatures == pytest.approx(FOUR_CURVATURES[:3], rel=1e-4)
+
+
 def test_best_polynomials_of_higher_degree():
     for degree, risk in ((4, 0.0549526), (13, 2.860e-4)):
         assert float(filters.best_polynomial(degree, SIZE)[0]) == pytest.approx(risk, rel=3e-4)
@@ -201,6 +209,8 @@ def test_what_does_not_fit_is_refused():
         filters.best_polynomial(0, SIZE)
     with pytest.raises(ValueError, match="layers must be at least 1, got 0"):
         depth.tuned_constant_step(0, SIZE)
+    with pytest.raises(ValueError, match="first_step must be positive"):
+        depth.deeper_gdpp(depth.tuned_gdpp(1, SIZE, starts=1), SIZE, first_step=0.0)
     with pytest.raises(ValueError, match="low must be positive"):
         filters.chebyshev_steps(2, 0.0, 1.0)
     with pytest.raises(ValueError, match="a power must be at least 0, got -1"):

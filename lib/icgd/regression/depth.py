@@ -73,23 +73,36 @@ class TunedGDpp:
 def tuned_gdpp(layers: int, spectrum: Spectrum, *, starts: int = 30, seed: int = 0) -> TunedGDpp:
     """The best GD++ found from `starts` random starts (Levenberg and Marquardt on the residuals).
 
-    The risk has local minima, so more starts may find a better end for 4 layers or more; these
-    also need a spectrum with a reach of 16.
+    The risk has local minima, so more starts may find a better end; for 4 layers or more go on from
+    3 with `deeper_gdpp`.
     """
     k, rng = validation.positive_int("layers", layers), np.random.default_rng(seed)
+    # Later layers see smaller eigenvalues, so their steps grow.
+    growth = 3.0 ** np.concatenate([np.arange(k), np.arange(k - 1)])
+    size = np.concatenate([np.full(k, 0.5), np.full(k - 1, 0.3)])
+    draws = rng.normal(size=(validation.positive_int("starts", starts), 2 * k - 1))
+    return _descend_gdpp(size * growth * np.exp(0.5 * draws), k, spectrum)
+
+
+def deeper_gdpp(found: TunedGDpp, spectrum: Spectrum, *, first_step: float = 0.4) -> TunedGDpp:
+    """GD++ with one more layer, tuned from `found` behind a first layer that only takes a step.
+
+    With 4 layers the filter has degree 40: the spectrum needs a reach of 16.
+    """
+    first_step = validation.positive("first_step", first_step)
+    start = np.concatenate([[first_step], found.steps, [0.0], found.curvatures])
+    return _descend_gdpp(start[None], len(found.steps) + 1, spectrum)
+
+
+def _descend_gdpp(starts: np.ndarray, k: int, spectrum: Spectrum) -> TunedGDpp:
+    """The best end from `starts`, a row (k steps, k - 1 curvatures) each."""
 
     def residuals(parameters: np.ndarray) -> np.ndarray:
         curvatures = np.append(parameters[k:], 0.0)
         return spectrum.residuals(gdpp_filter(parameters[:k], curvatures, spectrum.h))
 
-    found = []
-    for _ in range(validation.positive_int("starts", starts)):
-        # Later layers see smaller eigenvalues, so their steps grow.
-        growth = 3.0 ** np.concatenate([np.arange(k), np.arange(k - 1)])
-        size = np.concatenate([np.full(k, 0.5), np.full(k - 1, 0.3)])
-        start = size * growth * np.exp(0.5 * rng.normal(size=2 * k - 1))
-        with np.errstate(over="ignore", invalid="ignore"):
-            found.append(least_squares(residuals, start, method="lm", **_TIGHT))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [least_squares(residuals, start, method="lm", **_TIGHT) for start in starts]
     found.sort(key=lambda end: end.cost)
     best, risks = found[0].x, spectrum.noise_var + 2 * np.array([end.cost for end in found])
     return TunedGDpp(best[:k], best[k:], float(risks[0]), risks)

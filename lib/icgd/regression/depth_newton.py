@@ -51,10 +51,11 @@ class NewtonStack(LinearAttentionStack):
     def _write(self, name: str, layer: int, *blocks: tuple[str, str, float]) -> None:
         """Put `factor` I where slot `row` meets slot `column`, for each (row, column, factor)."""
         for row, column, factor in blocks:
-            part = getattr(self, name)[layer, self._slot(row), self._slot(column)]
+            part = getattr(self, name)[layer, self.slot(row), self.slot(column)]
             part.copy_(factor * torch.eye(self.d, dtype=torch.float64))
 
-    def _slot(self, name: str) -> slice:
+    def slot(self, name: str) -> slice:
+        """Where a vector stands in a token: "x", "q", "e", "m" or "r"."""
         first = SLOTS.index(name) * self.d
         return slice(first, first + self.d)
 
@@ -63,9 +64,9 @@ class NewtonStack(LinearAttentionStack):
         n, d = prompts.n, self.d
         Z = torch.zeros(len(prompts.X), n + d + 1, self.width, dtype=torch.float64)
         workers = torch.eye(d, dtype=torch.float64)
-        Z[:, :n, self._slot("x")], Z[:, :n, -1] = prompts.X, prompts.y
-        Z[:, n:-1, self._slot("e")], Z[:, n:-1, self._slot("m")] = workers, self.start * workers
-        Z[:, -1, self._slot("q")] = prompts.x_query
+        Z[:, :n, self.slot("x")], Z[:, :n, -1] = prompts.X, prompts.y
+        Z[:, n:-1, self.slot("e")], Z[:, n:-1, self.slot("m")] = workers, self.start * workers
+        Z[:, -1, self.slot("q")] = prompts.x_query
         return Z
 
     def mask(self, n: int) -> Float[Tensor, " T"]:

@@ -183,7 +183,7 @@ def _newton_layers(forget: bool) -> Evidence:
     """Three steps towards the inverse by numpy, beside eight layers."""
     prompts, stack, wanted = some_prompts(), NewtonStack(D, 0.3, 3), []
     if not forget:
-        stack.P[1::2, stack._slot("r"), stack._slot("e")] = 0.0
+        stack.P[1::2, stack.slot("r"), stack.slot("e")] = 0.0
     arrays = (part.numpy() for part in (prompts.X, prompts.y, prompts.x_query))
     for X, y, query in zip(*arrays, strict=True):
         H, M = X.T @ X / N, 0.3 * np.eye(D)

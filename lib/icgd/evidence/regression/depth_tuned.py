@@ -108,7 +108,7 @@ def tuned_steps():
     return _tuned(lambda k: free_steps(k, SIZE))
 
 
-@tuned_steps.fails_without("a step size for each layer (the best constant one instead)")
+@tuned_steps.fails_without("a step for each layer (one for all instead)")
 def _constant():
     return _tuned(lambda k: [depth.tuned_constant_step(k, SIZE)] * k)
 
