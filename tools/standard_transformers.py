@@ -1,6 +1,6 @@
 """Train standard transformers on regression prompts, wider and deeper: standard_transformers.json.
 
-    TQDM_DISABLE=1 OMP_NUM_THREADS=1 python tools/standard_transformers.py    # about 5 CPU-minutes
+    TQDM_DISABLE=1 OMP_NUM_THREADS=1 python tools/standard_transformers.py    # about 4 CPU-minutes
 
 Prompts as in the last sections of chapter 8: d = 1, n = 6, noise of variance 0.25. Two random
 starts of every size, each trained by Adam on 2,500 batches of 64 fresh prompts, every size with

@@ -22,5 +22,6 @@ from icgd.evidence.regression import shares as shares
 from icgd.evidence.regression import shift as shift
 from icgd.evidence.regression import softmax as softmax
 from icgd.evidence.regression import tables as tables
+from icgd.evidence.regression import transformers as transformers
 from icgd.evidence.regression import trap as trap
 from icgd.evidence.regression import unified as unified

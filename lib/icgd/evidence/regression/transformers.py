@@ -1,0 +1,165 @@
+"""Evidence for standard transformers trained on prompts (chapter 8)."""
+
+import json
+from pathlib import Path
+
+import torch
+
+from icgd.claims import Evidence, claim
+from icgd.regression.data import LinearTask, Prompts, normal, sample_prompts
+from icgd.regression.enumeration import gauss_hermite
+from icgd.regression.learners import Learner, least_squares, ridge
+from icgd.regression.standard_transformer import StandardTransformer
+
+CHAPTER = "08-depth"
+RUNS = Path(__file__).resolve().parents[4] / "data" / "standard_transformers.json"
+
+
+def trained_runs(path: Path = RUNS) -> dict:
+    """What tools/standard_transformers.py recorded."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def trained_transformer(runs: dict) -> StandardTransformer:
+    """The network whose weights are kept in the record."""
+    kept = runs["kept"]
+    model = StandardTransformer(runs["d"], width=kept["width"], layers=kept["layers"])
+    weights = {name: torch.tensor(w).double() for name, w in kept["weights"].items()}
+    model.load_state_dict(weights)
+    return model
+
+
+def distance_identity(best: Learner, w_var: float) -> Evidence:
+    """The risk of an untrained network, and that of `best` plus the distance between them.
+
+    For two fixed covariates and a query all averages over w and the noise are Gauss and Hermite's.
+    """
+    noise_var, g = 0.25, torch.Generator().manual_seed(3)
+    x1, x2, query = normal(3, generator=g)
+    rule = gauss_hermite(3, 24)  # w and the noise of both labels
+    w, noise = w_var**0.5 * rule.points[:, 0], noise_var**0.5 * rule.points[:, 1:]
+    X = torch.stack([x1, x2]).expand(len(w), 2)
+    answer = w * query
+    prompts = Prompts(
+        X[..., None], X * w[:, None] + noise, query.expand(len(w), 1), answer, w[:, None]
+    )
+    model = StandardTransformer(1, width=8, layers=1).initialise(generator=g)
+    with torch.no_grad():
+        network, known = model(prompts), best(prompts)
+
+    def mean(values):
+        return rule.weights @ values.square()
+
+    predicted = mean(known - answer) + mean(network - known) + noise_var
+    return Evidence(predicted, mean(network - answer) + noise_var, tolerance=1e-5)
+
+
+@claim(
+    "Garg.distance",
+    kind="exact",
+    anchor=f"{CHAPTER}#transformers-distance",
+    statement="The risk of any predictor is that of ridge plus its mean squared distance to ridge.",
+)
+def distance() -> Evidence:
+    """An untrained transformer, 24 nodes for each of w and two noises."""
+    return distance_identity(ridge(0.25), 1.0)
+
+
+@distance.fails_without("ridge (least squares in its place)")
+def distance_least_squares() -> Evidence:
+    """Its error is not orthogonal to functions of the prompt."""
+    return distance_identity(least_squares(), 1.0)
+
+
+@distance.fails_without("the prior of ridge")
+def distance_prior() -> Evidence:
+    """Weights of variance 2: this ridge is no longer the posterior mean."""
+    return distance_identity(ridge(0.25), 2.0)
+
+
+def share_of_ridge(model: StandardTransformer) -> Evidence:
+    """The distance to ridge on 40,000 new prompts against the recorded one, in standard errors."""
+    runs = trained_runs()
+    kept = runs["kept"]
+    (row,) = [
+        run for run in runs["runs"]
+        if all(run[name] == kept[name] for name in ("width", "layers", "start"))
+    ]  # fmt: skip
+    task, g = LinearTask(runs["d"], runs["noise_var"]), torch.Generator().manual_seed(11)
+    prompts = sample_prompts(task, 40_000, runs["n"], generator=g)
+    with torch.no_grad():
+        gaps = (model(prompts) - ridge(runs["noise_var"])(prompts)).square()
+    recorded, its_error = row["distance to"]["ridge"]
+    error = (gaps.var().item() / len(gaps) + its_error**2) ** 0.5
+    return Evidence(recorded, gaps.mean(), standard_error=error)
+
+
+@claim(
+    "Garg.trained",
+    kind="trained",
+    anchor=f"{CHAPTER}#transformers-trained",
+    statement="A standard transformer with two layers of width 16, trained on prompts (d = 1, "
+    "n = 6), predicts nearly what ridge does: 0.016 away, where one step is 0.22 away.",
+)
+def trained() -> Evidence:
+    """The kept weights on new prompts against the record of the run."""
+    return share_of_ridge(trained_transformer(trained_runs()))
+
+
+@trained.fails_without("training")
+def untrained() -> Evidence:
+    """The same network at its start."""
+    runs = trained_runs()
+    model = trained_transformer(runs)
+    g = torch.Generator().manual_seed(runs["kept"]["start"])
+    return share_of_ridge(model.initialise(generator=g))
+
+
+def nearest(name: str) -> Evidence:
+    """For every run: is it nearer to `name` than to the other two learners?
+
+    Then, over the mean of all starts: does the distance to ridge fall from the narrowest to the
+    widest, and from one layer to the deepest?
+    """
+    runs = trained_runs()
+    answers = []
+    for run in runs["runs"]:
+        distances = {learner: pair[0] for learner, pair in run["distance to"].items()}
+        answers.append(distances[name] == min(distances.values()))
+    table = mean_distances(runs, name)
+    widths = {width: gap for (width, layers), gap in table.items() if layers == 2}
+    depths = {layers: gap for (width, layers), gap in table.items() if width == 16}
+    answers += [falls[max(falls)] < falls[min(falls)] for falls in (widths, depths)]
+    return Evidence([1.0] * len(answers), answers, tolerance=0.5)
+
+
+def mean_distances(runs: dict, name: str = "ridge") -> dict[tuple[int, int], float]:
+    """{(width, layers): mean squared distance to a learner, over the starts}."""
+    found = {}
+    for run in runs["runs"]:
+        found.setdefault((run["width"], run["layers"]), []).append(run["distance to"][name][0])
+    return {size: sum(gaps) / len(gaps) for size, gaps in found.items()}
+
+
+@claim(
+    "Akyurek.nearness",
+    kind="trained",
+    anchor=f"{CHAPTER}#transformers-nearness",
+    statement="Of ridge, least squares and one step, every trained network is nearest to ridge; "
+    "the widest and the deepest are nearer to it than the narrowest and the shallowest.",
+)
+def nearness() -> Evidence:
+    """The record of all runs; none is left out."""
+    return nearest("ridge")
+
+
+@nearness.fails_without("ridge (least squares in its place)")
+def nearness_least_squares() -> Evidence:
+    """None is nearest to least squares."""
+    return nearest("least squares")
+
+
+@nearness.fails_without("ridge (one step in its place)")
+def nearness_one_step() -> Evidence:
+    """None is nearest to one gradient step, and width does not bring them nearer."""
+    return nearest("one step")
