@@ -21,6 +21,7 @@ from icgd.evidence.regression import random_covariance as random_covariance
 from icgd.evidence.regression import shares as shares
 from icgd.evidence.regression import shift as shift
 from icgd.evidence.regression import softmax as softmax
+from icgd.evidence.regression import softmax_scalar as softmax_scalar
 from icgd.evidence.regression import tables as tables
 from icgd.evidence.regression import transformers as transformers
 from icgd.evidence.regression import trap as trap
