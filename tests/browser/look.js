@@ -70,16 +70,21 @@ window.look = {
     const image = box.querySelector("img");
     return {
       k,
-      source: image.src,
       isDrawn: await image.decode().then(() => true, () => false),
       shown: [image.alt, ...[...box.querySelectorAll(".explorer-readout dd")].map((dd) => dd.textContent)],
       due: [data.alts[k], ...data.readouts[k]],
     };
   },
 
-  async changesFrom(image, source) {
+  // Two settings may have one picture; then the words beside it differ.
+  state(box) {
+    const { src, alt } = box.querySelector("img");
+    return [src, alt, ...[...box.querySelectorAll(".explorer-readout dd")].map((dd) => dd.textContent)].join();
+  },
+
+  async changesFrom(box, state) {
     for (let tries = 0; tries < 150; tries++) {
-      if (image.src !== source) return true;
+      if (look.state(box) !== state) return true;
       await new Promise((done) => setTimeout(done, 20));
     }
     return false;

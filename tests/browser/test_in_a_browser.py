@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import bs4
 import pytest
 from visits import DESKTOP, PHONE, STATES, Seen, open_page
 
@@ -89,7 +90,7 @@ def test_skip_link_is_the_first_stop_and_leads_to_the_text(visitor):
     page = visitor(SECOND, viewport={"width": DESKTOP, "height": 900})
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('href')") == "#main-content"
-    assert page.evaluate("document.activeElement.getBoundingClientRect().top >= 0")
+    page.wait_for_function("document.activeElement.getBoundingClientRect().top >= 0")
     page.keyboard.press("Enter")
     assert page.url.endswith("#main-content")
 
@@ -132,21 +133,28 @@ def figures_page(html):
 # --- search --------------------------------------------------------------------------------------
 
 
-def named_statements(pages):
-    """(name, page, anchor) of every named theorem, lemma, exercise ..."""
+@pytest.fixture(scope="session")
+def statements(html):
+    """(name, page, anchor) of every named theorem, lemma, proposition and corollary."""
+    boxes = bs4.SoupStrainer("div", class_=lambda names: names and "admonition" in names.split())
     found = []
-    for page, tree in pages.items():
-        for box in tree.select("div.admonition[id]:is(.theorem, .lemma, .proposition, .corollary)"):
-            title = box.select_one(".admonition-title").get_text()
+    for page in (f"{name}.html" for name in CONTENTS):
+        text = (html / page).read_text("utf-8")
+        tree = bs4.BeautifulSoup(text, "html.parser", parse_only=boxes)
+        for box in tree.select("[id]:is(.theorem, .lemma, .proposition, .corollary)"):
+            title = box.select_one(".admonition-title")
+            for formula in title.select(".katex"):  # the index has its source
+                formula.replace_with(formula.select_one("annotation").get_text())
+            title = title.get_text()
             if name := re.search(r"\((.*)\)\s*$", title):
                 found.append((name[1], page, box["id"]))
     return found
 
 
-def test_search_leads_to_every_named_statement(visitor, pages):
+@pytest.mark.xdist_group("search")
+def test_search_leads_to_every_named_statement(visitor, statements):
     page = visitor("search.html")
     page.wait_for_function("Search.hasIndex()")
-    statements = named_statements(pages)
     assert len(statements) > 20
     missed = []
     for name, where, anchor in statements:
@@ -160,9 +168,10 @@ def test_search_leads_to_every_named_statement(visitor, pages):
     assert missed == []
 
 
+@pytest.mark.xdist_group("search")
 @pytest.mark.parametrize("where", ["http", "disk"])
-def test_search_from_a_page_by_keyboard(visitor, html, origin, pages, where):
-    name, target, anchor = named_statements(pages)[0]
+def test_search_from_a_page_by_keyboard(visitor, html, origin, statements, where):
+    name, target, anchor = statements[0]
     at = origin if where == "http" else html.as_uri()
     page = visitor(f"{at}/{SECOND}" if where == "disk" else SECOND, at=at)
     page.keyboard.press("Control+k")
