@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from icgd.evidence.regression.transformers import trained_runs
 from icgd.regression.data import LinearTask, normal, sample_prompts
 from icgd.regression.standard_transformer import StandardTransformer
 
@@ -118,3 +119,15 @@ def test_sizes_are_checked():
         StandardTransformer(D, width=10, layers=1, heads=4)
     with pytest.raises(ValueError, match="layers"):
         StandardTransformer(D, width=8, layers=0)
+
+
+def test_the_record_of_the_long_runs_is_whole():
+    """Two starts of six sizes; excess risk and distance to ridge agree within their errors."""
+    record = trained_runs()
+    sizes = [(run["width"], run["layers"], run["start"]) for run in record["runs"]]
+    assert len(sizes) == len(set(sizes)) == 12
+    for run in record["runs"]:
+        (excess, first), (distance, second) = run["above ridge"], run["distance to"]["ridge"]
+        assert abs(excess - distance) < 3 * (first + second)
+        model = StandardTransformer(1, width=run["width"], layers=run["layers"], device="meta")
+        assert run["parameters"] == sum(weight.numel() for weight in model.parameters())
