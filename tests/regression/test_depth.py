@@ -183,7 +183,7 @@ def test_four_layers_of_gd_plus_plus_need_a_longer_reach():
 
 def test_a_fourth_layer_in_front_of_three():
     three = depth.tuned_gdpp(3, SIZE, starts=12)
-    four = depth.deeper_gdpp(three, Spectrum(20, 5, reach=16))
+    four = depth.deeper_gdpp(three, Spectrum(20, 5, reach=16.0))
     assert four.risk == pytest.approx(1.1121e-5, abs=6e-10)
     assert four.steps == pytest.approx(FOUR_STEPS, rel=1e-4)
     assert four.curvatures == pytest.approx(FOUR_CURVATURES[:3], rel=1e-4)

@@ -57,7 +57,7 @@ def check_flattest(peak: Callable[[float], tuple[float, float]]) -> None:
 
 def check_tied(numbers: Callable[[int], tuple[float, float]]) -> None:
     """numbers(K): (a, c) of the best GD++ whose K layers are equal, n = 20, d = 5, no noise."""
-    spectrum = Spectrum(20, 5, reach=16)
+    spectrum = Spectrum(20, 5, reach=16.0)
 
     def risk(K: int, a: float, c: float) -> float:
         return spectrum.risk(filters.gdpp_filter, [a] * K, [c] * K)

@@ -48,7 +48,7 @@ class NewtonStack(LinearAttentionStack):
         self._write("Q", 2 * k + 1, ("x", "q", 1))
         self.P[2 * k + 1, -1, -1] = 1.0
 
-    def _write(self, name: str, layer: int, *blocks: tuple[str, str, float]) -> None:
+    def _write(self, name: str, layer: int, *blocks: tuple[str, str, int]) -> None:
         """Put `factor` I where slot `row` meets slot `column`, for each (row, column, factor)."""
         for row, column, factor in blocks:
             part = getattr(self, name)[layer, self.slot(row), self.slot(column)]

@@ -39,7 +39,7 @@ def candidates(layers: int) -> dict[str, Learner]:
     constant = [depth.tuned_constant_step(layers, SPECTRUM)] * layers
     made = depth.tuned_gdpp(min(layers, 3), SPECTRUM, starts=12)
     if layers == 4:
-        made = depth.deeper_gdpp(made, Spectrum(20, 5, reach=16))
+        made = depth.deeper_gdpp(made, Spectrum(20, 5, reach=16.0))
     return {
         "constant": iterative.gradient_steps(constant),
         "tuned": iterative.gradient_steps(depth.tuned_steps(layers, SPECTRUM).copy()),
