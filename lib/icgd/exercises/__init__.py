@@ -2,7 +2,8 @@
 
 Pass your function to the check that stands under the exercise, `check_break_even(my_step)`. It says
 `right`, or raises `NotYet` with the property that fails and the equation to reread. It never tells
-the answer: it tests special cases, invariances and exact values at small sizes. A module a chapter.
+the answer: it tests special cases, invariances and exact values at small sizes. Modules follow the
+chapters.
 """
 
 from icgd.exercises.attention import check_by_hand, check_self_attention, check_swapped_slots
