@@ -1,8 +1,7 @@
-"""Right answers pass and plausible wrong ones are told what is wrong: chapters 9 to 14."""
+"""Right answers and plausible wrong ones: chapters 9 to 14."""
 
 import numpy as np
-import pytest
-from scipy.special import binom, roots_genlaguerre
+from scipy.special import roots_genlaguerre
 
 from icgd import exercises as ex
 
@@ -96,7 +95,6 @@ THEOREM = {
 }
 SILENT = (np.array([-2.0, 1.0, 3.0]), np.array([0.4, 0.5, 0.1]))
 
-#: check: (right answers, wrong answers with what they are told). An answer is a tuple of arguments.
 CASES = {
     ex.check_one_hand: (
         [(lambda v, p: power(v, p, 4) / power(v, p, 6),)],
@@ -310,59 +308,3 @@ CASES = {
         },
     ),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("check", CASES, ids=lambda check: check.__name__)
-def test_right_answers_pass(check, capsys):
-    for arguments in CASES[check][0]:
-        check(*arguments)
-    assert "right" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("check", "wrong"),
-    [(check, wrong) for check, (_, cases) in CASES.items() for wrong in cases],
-    ids=lambda value: getattr(value, "__name__", value),
-)
-def test_wrong_answers_are_told_why(check, wrong):
-    arguments, told = CASES[check][1][wrong]
-    with pytest.raises(ex.NotYet, match=told) as caught:
-        check(*arguments)
-    assert ".html#" in str(caught.value)
-
-
-def off(answer):
-    """The student's function, one per cent too large."""
-
-    def larger(*arguments):
-        found = answer(*arguments)
-        return tuple(1.01 * part for part in found) if isinstance(found, tuple) else 1.01 * found
-
-    return larger
-
-
-#: Checks that many answers pass, and those of a law or a quiz.
-FREE = {ex.check_hard_law, ex.check_plateau, ex.check_positive_exponents, ex.check_without_skew}
-
-
-@pytest.mark.parametrize(
-    "check", [check for check in CASES if check not in FREE], ids=lambda check: check.__name__
-)
-def test_one_per_cent_is_noticed(check):
-    (answer,) = CASES[check][0][0]
-    if callable(answer):
-        with pytest.raises(ex.NotYet):
-            check(off(answer))
-
-
-def test_each_check_meets_three_wrong_answers():
-    assert all(len(wrong) >= 3 for _, wrong in CASES.values())
-
-
-def test_a_binomial_gives_the_error_of_the_best_sizes():
-    """Chapter 12's closed form, for the sizes that the check accepts."""
-    z, weights = roots_genlaguerre(40, 0.5)
-    for k in (1, 2, 3):
-        q = (1 - np.outer(best_sizes(k), 2 * z)).prod(0)
-        error = weights @ q**2 / weights.sum()
-        assert error == pytest.approx(1 / binom(k + 1.5, k), rel=1e-10)

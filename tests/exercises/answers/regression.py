@@ -1,7 +1,6 @@
-"""Right answers pass and plausible wrong ones are told what is wrong: chapters 1 to 7, and 16."""
+"""Right answers and plausible wrong ones: chapters 1 to 7, and 16."""
 
 import numpy as np
-import pytest
 
 from icgd import exercises as ex
 
@@ -108,7 +107,6 @@ UNEQUAL = np.array([[x, y] for x in (-1, 1) for y in (-(3**0.5), 0, 3**0.5)])
 CHANCES = np.array([1, 4, 1, 1, 4, 1]) / 12
 TURN = np.array([[1, -1], [1, 1]]) / 2**0.5
 
-#: check: (right answers, wrong answers with what they are told). An answer is a tuple of arguments.
 CASES = {
     ex.check_break_even: (
         [(lambda n, d, s: 2 * step(n, d, s),)],
@@ -416,50 +414,3 @@ CASES = {
         },
     ),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("check", CASES, ids=lambda check: check.__name__)
-def test_right_answers_pass(check, capsys):
-    for arguments in CASES[check][0]:
-        check(*arguments)
-    assert "right" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("check", "wrong"),
-    [(check, wrong) for check, (_, cases) in CASES.items() for wrong in cases],
-    ids=lambda value: getattr(value, "__name__", value),
-)
-def test_wrong_answers_are_told_why(check, wrong):
-    arguments, told = CASES[check][1][wrong]
-    with pytest.raises(ex.NotYet, match=told) as caught:
-        check(*arguments)
-    assert ".html#" in str(caught.value)
-
-
-def off(answer):
-    """The student's function, one per cent too large."""
-
-    def larger(*arguments):
-        found = answer(*arguments)
-        return tuple(1.01 * part for part in found) if isinstance(found, tuple) else 1.01 * found
-
-    return larger
-
-
-#: Checks that many answers pass, and those of a law or a quiz.
-FREE = {ex.check_swapped_slots, ex.check_blind, ex.check_not_plain, ex.check_same_step}
-
-
-@pytest.mark.parametrize(
-    "check", [check for check in CASES if check not in FREE], ids=lambda check: check.__name__
-)
-def test_one_per_cent_is_noticed(check):
-    (answer,) = CASES[check][0][0]
-    if callable(answer):
-        with pytest.raises(ex.NotYet):
-            check(off(answer))
-
-
-def test_each_check_meets_three_wrong_answers():
-    assert all(len(wrong) >= 3 for _, wrong in CASES.values())
