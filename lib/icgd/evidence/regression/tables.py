@@ -11,7 +11,7 @@ import torch
 
 from icgd.claims import Evidence, claim
 from icgd.evidence.regression.minimum import global_minimum, one_step_parts
-from icgd.regression import tables, theory
+from icgd.regression import tables
 from icgd.regression.data import Prompts
 from icgd.regression.enumeration import Rule, WeightedPrompts
 from icgd.regression.moments import TokenMoments
@@ -70,14 +70,16 @@ def _fixed_columns():
     return _shuffled(False)
 
 
-def one_regression(signs: tuple[float, ...]) -> TokenMoments:
-    """Progression from three columns, rows drawn with replacement, the label's sign from `signs`.
-
-    Columns are standardised.
-    """
+def regression_rows() -> tuple[torch.Tensor, torch.Tensor]:
+    """Progression (442,) beside three columns (442, 3), all standardised."""
     table, names = tables.diabetes()
     task = tables.column_task(table[:, [*COLUMNS, names.index("progression")]], "standardised")
-    x, y = task.inputs[-1], task.labels[-1]
+    return task.inputs[-1], task.labels[-1]
+
+
+def one_regression(signs: tuple[float, ...]) -> TokenMoments:
+    """Its rows, drawn with replacement; a prompt's labels have one sign, drawn from `signs`."""
+    x, y = regression_rows()
     weights = torch.full((len(y),), 1 / len(y), dtype=torch.float64)
     values = torch.stack([sign * y for sign in signs])
     share = torch.full((len(signs),), 1 / len(signs), dtype=torch.float64)
@@ -85,7 +87,11 @@ def one_regression(signs: tuple[float, ...]) -> TokenMoments:
 
 
 def memorised(moments: TokenMoments, n: int) -> tuple[np.ndarray, float]:
-    """(C*, L*) for one regression up to its sign: C* = S^-1 beta beta^T Q^-1 / (1 + (n - 1) q)."""
+    """(C*, L*) for one regression up to its sign, where q = beta^T Q^-1 beta.
+
+    C* = S^-1 beta beta^T Q^-1 / (1 + (n - 1) q),
+    L* = E[y^2] - (beta^T S^-1 beta) n q / (1 + (n - 1) q).
+    """
     d = moments.d
     S = moments.second[:d, :d].numpy()
     Q = moments.fourth[:d, :d, d, d].numpy()
@@ -98,10 +104,19 @@ def memorised(moments: TokenMoments, n: int) -> tuple[np.ndarray, float]:
 
 
 def _one_regression(signs: tuple[float, ...]) -> Evidence:
+    """The minimiser's parts, its loss, and the loss after long prompts beside least squares."""
     moments, n = one_regression(signs), 5
-    C, least = memorised(moments, n)
+    (C, least), (_, limit) = (memorised(moments, size) for size in (n, 10**9))
     end = global_minimum(moments.loss(n), moments.d)
-    return Evidence([*one_step_parts(C), least], [*end.parts(), end.loss], tolerance=1e-6)
+    predicted = [*one_step_parts(C), least, limit]
+    return Evidence(predicted, [*end.parts(), end.loss, left_by_least_squares()], tolerance=1e-6)
+
+
+def left_by_least_squares() -> float:
+    """The mean of the squared residuals of all rows."""
+    x, y = regression_rows()
+    fit = torch.linalg.lstsq(x, y[:, None]).solution[:, 0]
+    return (y - x @ fit).square().mean().item()
 
 
 @claim(
@@ -109,7 +124,7 @@ def _one_regression(signs: tuple[float, ...]) -> Evidence:
     kind="trained",
     anchor=f"{CHAPTER}#rs-one-table",
     statement="Trained on one regression up to its sign, the layer learns the weights: C* has rank "
-    "one, and the loss falls to that of least squares on the whole table.",
+    "one, and as n grows the loss falls to that of least squares on the whole table.",
 )
 def one_table():
     return _one_regression((1.0, -1.0))
@@ -118,10 +133,3 @@ def one_table():
 @one_table.fails_without("both signs of the label")
 def _one_sign():
     return _one_regression((1.0,))
-
-
-def least_squares_rest(moments: TokenMoments) -> float:
-    """What least squares on all rows leaves of E[y^2]: the limit of the memorising layer."""
-    d = moments.d
-    S, beta_beta = moments.second[:d, :d].numpy(), moments.pairs[:d, d, :d, d].numpy()
-    return float(moments.second[d, d] - np.trace(theory.optimal_predictor(beta_beta, S)))
