@@ -1,4 +1,4 @@
-"""Evidence for the paper MO, a module for each chapter."""
+"""Evidence on sequences: the paper MO, its neighbours (chapter 15) and noisy rotations (16)."""
 
 from icgd.evidence.autoregression import assumptions as assumptions
 from icgd.evidence.autoregression import beyond as beyond

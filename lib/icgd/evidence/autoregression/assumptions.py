@@ -11,6 +11,7 @@ from icgd.autoregression.theory import harmonic_sum
 from icgd.claims import Evidence, claim
 from icgd.evidence.autoregression.tools import (
     SKEWED,
+    UNCENTRED,
     dense,
     flat,
     gradients,
@@ -115,10 +116,10 @@ def _rotated():
 
 def _other_blocks(power: int) -> Evidence:
     """Gradients outside W_KQ_32 and W_PV_12, with each lambda replaced by a power of itself."""
-    law, d, T = data.Discrete((2.0, -0.5), (0.4, 0.6)), 2, 5
+    d, T = 2, 5
     A, B = dense(d)
     A, B = place_blocks(A[d:, :d], B[:, :d])
-    x, weights = all_sequences(law, d, T)
+    x, weights = all_sequences(UNCENTRED, d, T)
     lambdas = data.recover_eigenvalues(x) ** power
     x = data.unroll(x[:, 0].real, lambdas, T).x
     grad_A, grad_B = gradients(lambda A, B: direct_loss(A, B, x, weights=weights), A, B)

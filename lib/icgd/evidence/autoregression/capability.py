@@ -7,7 +7,7 @@ from icgd.autoregression import data, enumeration, theory
 from icgd.autoregression.blocks import diagonal_blocks
 from icgd.autoregression.models import predict
 from icgd.claims import Evidence, claim
-from icgd.evidence.autoregression.tools import flat, population, sequences
+from icgd.evidence.autoregression.tools import as_real, flat, population, sequences
 
 CHAPTER = "12-capability"
 D = 2
@@ -38,9 +38,7 @@ def _eq3(law_of_W) -> Evidence:
     y = predict(*diagonal_blocks(3, product, 1.0), x)[:, -1]
     moment = torch.einsum("stj,stk->sjk", x[:, :-1], x[:, :-1].conj()) / (x.shape[1] - 1)
     eq3 = (sample.W @ (product * moment) @ x[:, -1, :, None])[..., 0]
-    return Evidence(
-        flat(*map(torch.view_as_real, eq3)), flat(*map(torch.view_as_real, y)), tolerance=1e-12
-    )
+    return Evidence(as_real(eq3), as_real(y), tolerance=1e-12)
 
 
 @claim(
@@ -116,9 +114,7 @@ def _example41(law) -> Evidence:
     k = theory.kappas(law, 3)
     y = predict(*diagonal_blocks(3, k.k1 / k.k2, 1.0), x)[:, :-1]
     truth = x[:, 2:]
-    return Evidence(
-        flat(torch.view_as_real(truth)), flat(torch.view_as_real(y)), tolerance=1e-12, relative=True
-    )
+    return Evidence(as_real(truth), as_real(y), tolerance=1e-12, relative=True)
 
 
 @claim(

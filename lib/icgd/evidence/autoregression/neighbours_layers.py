@@ -4,7 +4,6 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from icgd.autoregression import data, learners
@@ -19,7 +18,7 @@ from icgd.autoregression.sequence_transformer import (
 )
 from icgd.autoregression.steps import gradient_steps
 from icgd.claims import Evidence, claim
-from icgd.evidence.autoregression.tools import flat, generator, sequences
+from icgd.evidence.autoregression.tools import as_real, generator, sequences
 
 CHAPTER = "15-sequence-neighbours"
 D, T = 3, 7
@@ -29,10 +28,6 @@ WEIGHTS = Path(__file__).resolve().parents[4] / "data" / "sequence_layers.json"
 
 def samples() -> torch.Tensor:
     return sequences(data.Gaussian(1.0), D, T).x
-
-
-def as_real(values) -> np.ndarray:
-    return flat(torch.view_as_real(values.detach()))
 
 
 def descended(x, steps, ridge_strength: float = 0.0) -> torch.Tensor:

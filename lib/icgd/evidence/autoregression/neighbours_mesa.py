@@ -6,14 +6,8 @@ from icgd.autoregression.mesa_layer import mesa_layer
 from icgd.autoregression.normalisation import constant
 from icgd.autoregression.steps import gradient_steps, ridge, ridge_steps
 from icgd.claims import Evidence, claim
-from icgd.evidence.autoregression.neighbours_layers import (
-    CHAPTER,
-    D,
-    as_real,
-    descended,
-    samples,
-)
-from icgd.evidence.autoregression.tools import generator
+from icgd.evidence.autoregression.neighbours_layers import CHAPTER, D, descended, samples
+from icgd.evidence.autoregression.tools import as_real, generator
 
 
 def _online(z: float) -> Evidence:

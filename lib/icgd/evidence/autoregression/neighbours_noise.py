@@ -9,6 +9,7 @@ from icgd.autoregression.normalisation import constant
 from icgd.autoregression.processes import evolve
 from icgd.autoregression.steps import gradient_steps
 from icgd.claims import Evidence, claim
+from icgd.evidence.autoregression.tools import as_real
 
 CHAPTER = "15-sequence-neighbours"
 START, NOISE = 1.3, 0.4
@@ -127,9 +128,7 @@ def _enough(layers: int) -> Evidence:
     x = torch.as_tensor(sizes * lambdas ** np.arange(period + 2)[:, None])[None]
     y = gradient_steps([v**-2 for v in SIZES[:layers]])(x[:, :-1])[0, -1]
     truth = x[0, -1]
-    return Evidence(
-        torch.view_as_real(truth).numpy(), torch.view_as_real(y).numpy(), tolerance=1e-10
-    )
+    return Evidence(as_real(truth), as_real(y), tolerance=1e-10)
 
 
 @claim(

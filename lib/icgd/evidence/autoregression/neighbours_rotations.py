@@ -1,6 +1,5 @@
 """Evidence for rotations in general position (chapter 15)."""
 
-import numpy as np
 import torch
 
 from icgd.autoregression import data, learners, theory
@@ -11,7 +10,7 @@ from icgd.autoregression.mesa_layer import mesa_layer
 from icgd.autoregression.models import predict
 from icgd.autoregression.processes import Sphere
 from icgd.claims import Evidence, claim
-from icgd.evidence.autoregression.tools import dense, flat, generator, sequences
+from icgd.evidence.autoregression.tools import as_real, dense, generator, sequences
 
 CHAPTER = "15-sequence-neighbours"
 
@@ -21,7 +20,7 @@ def _basis(learner) -> Evidence:
     x = sequences(data.Gaussian(1.0), 3, 7).x
     Q = torch.linalg.qr(torch.randn(3, 3, dtype=x.dtype, generator=generator(3)))[0]
     return Evidence(
-        _real(learner(x) @ Q.mT), _real(learner(x @ Q.mT)), tolerance=1e-9, relative=True
+        as_real(learner(x) @ Q.mT), as_real(learner(x @ Q.mT)), tolerance=1e-9, relative=True
     )
 
 
@@ -94,7 +93,3 @@ def floor():
 @floor.fails_without("random eigenvectors (a known basis and random signs)")
 def _signs():
     return _floor(lambda d, field: data.Rademacher(1.0))
-
-
-def _real(values) -> np.ndarray:
-    return flat(torch.view_as_real(values.detach()))

@@ -12,11 +12,16 @@ from icgd.autoregression.enumeration import all_sequences
 from icgd.autoregression.models import predict
 from icgd.autoregression.normalisation import constant, context_pairs
 from icgd.claims import Evidence, claim
-from icgd.evidence.autoregression.tools import flat, generator, population, sequences
+from icgd.evidence.autoregression.tools import (
+    UNCENTRED,
+    as_real,
+    generator,
+    population,
+    sequences,
+)
 from icgd.training import descend
 
 CHAPTER = "15-sequence-neighbours"
-SKEWED = data.Discrete((2.0, -0.5), (0.4, 0.6))
 LBFGS = partial(
     torch.optim.LBFGS, max_iter=20, tolerance_change=1e-14, line_search_fn="strong_wolfe"
 )
@@ -34,16 +39,18 @@ def _placed(a, b):
 
 
 def _loss(lambdas) -> Evidence:
-    """The formula beside the mean over all sequences, for two normalisers and skewed tokens."""
+    """The formula beside the mean over all sequences, for two normalisers and uncentred tokens."""
     d, T = 2, 5
     a, b = _diagonals(d, 0)
-    x, weights = all_sequences(SKEWED, d, T)
+    x, weights = all_sequences(UNCENTRED, d, T)
     x = data.unroll(x[:, 0].real, lambdas(data.recover_eigenvalues(x)), T).x
     found = [
         direct_loss(*_placed(a, b), x, rho=rho, weights=weights)
         for rho in (context_pairs, constant)
     ]
-    said = [augmented.unitary_loss(a, b, SKEWED, T=T, rho=rho) for rho in (context_pairs, constant)]
+    said = [
+        augmented.unitary_loss(a, b, UNCENTRED, T=T, rho=rho) for rho in (context_pairs, constant)
+    ]
     return Evidence(said, found, tolerance=1e-10, relative=True)
 
 
@@ -136,7 +143,7 @@ def _plain(D: np.ndarray) -> Evidence:
     x, p = sequences(data.Ones(), 3, 7).x, 0.6
     layer = predict(*_placed(D, p * D), x)
     step = learners.gradient_step(p)(x)
-    return Evidence(_real(step), _real(layer), tolerance=1e-12, relative=True)
+    return Evidence(as_real(step), as_real(layer), tolerance=1e-12, relative=True)
 
 
 @claim(
@@ -174,7 +181,3 @@ def quarter():
 @quarter.fails_without("rho_t = 1 (t - 1 instead)")
 def _normalised():
     return _quarter(context_pairs)
-
-
-def _real(values) -> np.ndarray:
-    return flat(torch.view_as_real(values.detach()))

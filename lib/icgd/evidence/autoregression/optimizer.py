@@ -7,18 +7,14 @@ from icgd.autoregression import data, learners, theory
 from icgd.autoregression.blocks import diagonal_blocks, place_blocks
 from icgd.autoregression.models import predict
 from icgd.claims import Evidence, claim
-from icgd.evidence.autoregression.tools import dense, flat, sequences
+from icgd.evidence.autoregression.tools import as_real, dense, sequences
 
 CHAPTER = "11-mesa-optimizer"
 D, T = 3, 7
 PAIR = (0.4, 0.9)
 
 
-def _as_real(values) -> np.ndarray:
-    return flat(*[torch.view_as_real(v) for v in values])
-
-
-def _stepped(x, problem, product: float) -> list[torch.Tensor]:
+def _stepped(x, problem, product: float) -> torch.Tensor:
     """W_hat x_t after one step on `problem(W, context, next)`, by autograd, for each context."""
     predictions = []
     for sequence in x:
@@ -26,11 +22,11 @@ def _stepped(x, problem, product: float) -> list[torch.Tensor]:
             W = torch.zeros(D, D, dtype=torch.complex128, requires_grad=True)
             (slope,) = torch.autograd.grad(problem(W, sequence[:t], sequence[t]), W)
             predictions.append(-product / (t - 1) * slope @ sequence[t - 1])
-    return predictions
+    return torch.stack(predictions)
 
 
-def _layer(A, B, x) -> list[torch.Tensor]:
-    return list(predict(A, B, x)[:, :-1].reshape(-1, D))
+def _layer(A, B, x) -> torch.Tensor:
+    return predict(A, B, x)[:, :-1].reshape(-1, D)
 
 
 # --- Corollary 4.1 -------------------------------------------------------------------------------
@@ -40,7 +36,7 @@ def _corollary41(A, B) -> Evidence:
     x = sequences(data.Gaussian(1.0), D, T, batch=5).x
     product = (A[D:, :D].diagonal() * B[:, :D].diagonal()).mean().item()
     steps = _stepped(x, lambda W, context, _: learners.ols_loss(W, context), product)
-    return Evidence(_as_real(steps), _as_real(_layer(A, B, x)), tolerance=1e-12, relative=True)
+    return Evidence(as_real(steps), as_real(_layer(A, B, x)), tolerance=1e-12, relative=True)
 
 
 @claim(
@@ -79,7 +75,7 @@ def _index(printed: bool) -> Evidence:
     x = sequences(data.Gaussian(1.0), D, T, batch=5).x
     layer = _layer(*diagonal_blocks(D, *PAIR), x)
     steps = _stepped(x, problem, PAIR[0] * PAIR[1])
-    return Evidence(_as_real(layer), _as_real(steps), tolerance=1e-12, relative=True)
+    return Evidence(as_real(layer), as_real(steps), tolerance=1e-12, relative=True)
 
 
 @claim(
@@ -136,7 +132,7 @@ def _preconditioned(swap: bool) -> Evidence:
     left, right = (W_1, W_2) if swap else (W_2, W_1)
     predicted = learners.preconditioned_step(left, right)(x)
     measured = predict(*place_blocks(W_1, W_2), x)
-    return Evidence(_as_real(predicted), _as_real(measured), tolerance=1e-12, relative=True)
+    return Evidence(as_real(predicted), as_real(measured), tolerance=1e-12, relative=True)
 
 
 @claim(

@@ -9,14 +9,17 @@ from icgd.autoregression.direct import direct_loss
 from icgd.autoregression.models import CausalLinearAttention, predict
 from icgd.autoregression.normalisation import constant, context_pairs
 from icgd.claims import Evidence, claim
-from icgd.evidence.autoregression.tools import dense, flat, generator, population, sequences
+from icgd.evidence.autoregression.tools import (
+    as_real,
+    dense,
+    flat,
+    generator,
+    population,
+    sequences,
+)
 
 CHAPTER = "09-autoregressive-processes"
 D, T = 3, 7
-
-
-def _real(*values) -> np.ndarray:
-    return flat(*[torch.view_as_real(v.detach()) for v in values])
 
 
 # --- Eq. (1): only A and B reach the prediction --------------------------------------------------
@@ -31,7 +34,7 @@ def _eq1(tokens) -> Evidence:
     E = tokens(x)[0]
     layer = torch.stack([model.output(E[:t].mT, t - 1.0)[:D] for t in range(2, T + 1)])
     short = predict(*model.blocks(), x[:1])[0]
-    return Evidence(_real(short), _real(layer), tolerance=1e-12, relative=True)
+    return Evidence(as_real(short), as_real(layer), tolerance=1e-12, relative=True)
 
 
 @claim(
@@ -150,7 +153,7 @@ def _no_normaliser():
 def _least_squares(first: int) -> Evidence:
     x = sequences(data.Gaussian(1.0), D, T).x
     y = learners.least_squares()(x)[:, first - 2 : -1]
-    return Evidence(_real(x[:, first:]), _real(y), tolerance=1e-8)
+    return Evidence(as_real(x[:, first:]), as_real(y), tolerance=1e-8)
 
 
 @claim(

@@ -1,4 +1,4 @@
-"""What the evidence for MO shares: sequences, blocks and exact gradients at small prime sizes."""
+"""What the evidence on sequences shares: samples, blocks, exact gradients at small prime sizes."""
 
 from functools import lru_cache
 
@@ -12,6 +12,8 @@ from icgd.autoregression.population import PopulationLoss
 
 #: i.i.d. coordinates with mean 0 and E x^3 = 2: covered by the paper's words, not by its theorem.
 SKEWED = data.Discrete((2.0, -1.0), (1 / 3, 2 / 3))
+#: i.i.d. coordinates of mean 1/2: outside what the paper assumes.
+UNCENTRED = data.Discrete((2.0, -0.5), (0.4, 0.6))
 
 
 def generator(seed: int) -> torch.Generator:
@@ -41,6 +43,11 @@ def gradients(loss, A: Tensor, B: Tensor) -> tuple[np.ndarray, np.ndarray]:
 def at_diagonal(law, d: int, T: int, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
     """Exact gradients at the start of Assumption 3.1, W_KQ_32 = a I and W_PV_12 = b I."""
     return gradients(population(law, d, T), *diagonal_blocks(d, a, b))
+
+
+def as_real(values: Tensor) -> np.ndarray:
+    """Real and imaginary parts of complex numbers, in one row."""
+    return flat(torch.view_as_real(values.detach()))
 
 
 def flat(*arrays) -> np.ndarray:

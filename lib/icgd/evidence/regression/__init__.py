@@ -1,4 +1,4 @@
-"""Evidence for the paper OS, a module for each of its settings."""
+"""Evidence on prompts: the paper OS, its neighbours (chapters 7 and 8) and real rows (16)."""
 
 from icgd.evidence.regression import depth as depth
 from icgd.evidence.regression import depth_critical as depth_critical
