@@ -116,7 +116,12 @@ def all_runs():
 
     from icgd.autoregression import experiments
 
-    return clock(lambda: experiments.train_all(generator=torch.Generator().manual_seed(1)))
+    def train():
+        generator = torch.Generator().manual_seed(1)
+        for experiment in experiments.load_experiments().values():
+            experiments.train(experiment, generator=generator)
+
+    return clock(train)
 
 
 def build(d=5, T=100, law="Gaussian"):

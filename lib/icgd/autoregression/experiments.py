@@ -138,13 +138,6 @@ def _descend_or_stay(
     )
 
 
-def train_all(
-    *, generator: torch.Generator
-) -> dict[str, dict[tuple[float, float] | float, Trajectory]]:
-    """Every training run of Section 6 and Appendix B (30 of them) on the population loss."""
-    return {name: train(run, generator=generator) for name, run in load_experiments().items()}
-
-
 def converge(
     loss: Loss,
     start: tuple[Float[Tensor, "two_d two_d"], Float[Tensor, "d two_d"]],
@@ -172,24 +165,6 @@ def converge(
             "raise `most` or the step size."
         )
     return run
-
-
-def converge_all(
-    *, generator: torch.Generator
-) -> dict[str, dict[tuple[float, float] | float, Trajectory]]:
-    """The experiments of `CONVERGED_STEPS` to convergence, on the population loss."""
-    experiments = load_experiments()
-    return {
-        name: {
-            which: converge(
-                experiments[name].loss(),
-                experiments[name].start(which, generator=generator),
-                step_size=step_size,
-            )
-            for which in experiments[name].starts
-        }
-        for name, step_size in CONVERGED_STEPS.items()
-    }
 
 
 def products(run: Trajectory) -> Float[np.ndarray, "records d"]:

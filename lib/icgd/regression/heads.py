@@ -15,7 +15,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from icgd import validation
-from icgd.regression.models import odd_part
 from icgd.regression.moments import TokenMoments
 
 
@@ -25,11 +24,6 @@ def reduced_heads(K: Float[Tensor, "H r s"], Q: Float[Tensor, "H r d"]) -> Float
     heads, r, width = K.shape
     validation.float64_tensor("Q", Q, (heads, r, width - 1))
     return torch.einsum("hri,hrj->hij", Q, K)
-
-
-def heads_odd_part(A: Float[Tensor, "H d d+1"], w: Float[Tensor, "H d+1"]) -> Float[Tensor, "d d"]:
-    """C = sum_h C_h, where C X^T y is the part of the effective predictor that is odd in y."""
-    return torch.stack([odd_part(A_h, w_h) for A_h, w_h in zip(A, w, strict=True)]).sum(0)
 
 
 def heads_loss(tokens: TokenMoments, n: int) -> Callable[[Tensor, Tensor], Tensor]:
