@@ -29,13 +29,12 @@ def load_script(path):
 def pytest_collection_modifyitems(items):
     """Mark what tasks.py runs with the shapes in every signature checked: the library's tests.
 
-    Not what hands over bad shapes on purpose, and not the evidence, whose thousands of calls send
-    the same few shapes through the same functions as these tests do.
+    Not what hands over bad shapes on purpose. The evidence has a folder of its own: its thousands
+    of calls send the same few shapes through the same functions as these tests do.
     """
     for item in items:
         is_library = item.path.parent.name in ("regression", "autoregression")
-        is_evidence = "claim" in item.nodeid
-        if is_library and not is_evidence and not item.get_closest_marker("bad_input"):
+        if is_library and not item.get_closest_marker("bad_input"):
             item.add_marker("shape_checked")
 
 
