@@ -79,8 +79,8 @@ def read_marks(path: Path, submissions: list[str], manual: dict[str, float]) -> 
             elif mark.strip() and not 0 <= given <= manual[question]:
                 problem = f"a mark for {question} is 0 to {manual[question]:g}, not {mark}"
             else:
-                marks[key] = {"mark": given if mark.strip() else None}
-                marks[key]["comment"] = line.get("comment") or ""
+                comment = line.get("comment") or ""
+                marks[key] = {"mark": given if mark.strip() else None, "comment": comment}
                 continue
             wrong.append(f"  line {table.line_num}: {problem}")
     if wrong:

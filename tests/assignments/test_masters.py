@@ -1,8 +1,8 @@
 """Every hidden test of every problem set rejects what is wrong, and passes what is right."""
 
 import ast
-import importlib.util
 import re
+import runpy
 from pathlib import Path
 
 import nbformat
@@ -16,10 +16,7 @@ LEAST = 3  # wrong answers that each hidden test must reject, each wrong in its 
 
 def kept_answers(kind, name):
     """{question: {in a few words: source that redefines functions}}"""
-    spec = importlib.util.spec_from_file_location(name, HERE / kind / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, kind.upper())
+    return runpy.run_path(str(HERE / kind / f"{name}.py"))[kind.upper()]
 
 
 WRONG = {name: kept_answers("wrong", name) for name in NAMES}

@@ -208,7 +208,7 @@ def test_sandbox_that_breaks_later_is_not_zero(light, tmp_path):
     assert row["status"] == "not graded"
 
 
-def test_judge_that_ends_is_not_zero(light, tmp_path, monkeypatch):
+def test_judge_that_ends_is_not_zero(tmp_path):
     path = tmp_path / "a.ipynb"
     nbformat.write(trial.answers(), path)
     tests = {"q1": "import os\nos._exit(3)"}
@@ -302,7 +302,7 @@ def test_unreadable_earns_nothing_where_otter_counts_all_or_nothing(light, tmp_p
 
 def test_students_version_has_neither_solutions_nor_hidden_tests(assignment):
     text = assignment.student.read_text("utf-8")
-    assert "def test_shape(gradient)" in text.replace("\\n", "\n") or "test_shape" in text
+    assert "def test_shape(gradient)" in text
     for secret in ("test_value", "expected", "0.5\\n", "X @ w - y"):
         assert secret not in text
     assert list(assignment.tests) == ["q1", "q2", "q3"]

@@ -1,7 +1,7 @@
 """The course's own problem sets, made by otter and graded as students' notebooks are."""
 
 import ast
-import importlib.util
+import runpy
 from pathlib import Path
 
 import nbformat
@@ -16,11 +16,7 @@ NAMES = assignments.names(ROOT / "assignments")
 
 def wrong_answers(name):
     """{question: {what is wrong: source}}, from the tests of the masters."""
-    path = ROOT / "tests" / "assignments" / "wrong" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location("wrong", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.WRONG
+    return runpy.run_path(str(ROOT / "tests/assignments/wrong" / f"{name}.py"))["WRONG"]
 
 
 @pytest.fixture(scope="module", params=NAMES)
