@@ -51,7 +51,6 @@ class Question:
 @dataclass
 class ProblemSet:
     name: str
-    opening: str
     imports: str
     questions: dict[str, Question]
 
@@ -75,9 +74,8 @@ def read_case(source):
 
 def read(path):
     cells = nbformat.read(path, as_version=4).cells
-    texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
     imports = next(cell.source for cell in cells if cell.cell_type == "code")
-    problems, question, inside = ProblemSet(path.parent.name, texts[0], imports, {}), None, None
+    problems, question, inside = ProblemSet(path.parent.name, imports, {}), None, None
     for cell in cells:
         if cell.cell_type == "raw":
             mark = cell.source.splitlines()[0].removeprefix("# ")

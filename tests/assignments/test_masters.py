@@ -161,6 +161,15 @@ def test_every_question_says_what_it_asks(problem_sets, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_every_failure_says_something_that_otter_can_carry(problem_sets, name):
+    """A double quote would end the message in the file that otter writes."""
+    for question in problem_sets[name].questions.values():
+        for case in question.cases:
+            assert case.message.strip(), case.name
+            assert '"' not in case.message, case.name
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_sections_to_read_again_exist(problem_sets, root, name):
     for question in problem_sets[name].questions.values():
         for number, title in re.findall(r"chapter (\d+), \*([^*]+)\*", question.text):

@@ -43,7 +43,7 @@ def test_samples_follow_the_moments(law, generator):
         assert abs(error) <= 5 * powers.std().item() / math.sqrt(batch) + 1e-12
 
 
-def test_nonzero_is_the_mass_off_zero(generator):
+def test_nonzero_is_the_mass_off_zero():
     law = laws.Discrete((0.0, 1.0, -2.0), (0.5, 0.2, 0.3))
     assert law.nonzero(4) == pytest.approx(0.5)
     assert laws.Sparse(2.0).nonzero(7) == pytest.approx(1 / 7)

@@ -306,8 +306,8 @@ def test_a_failing_step_hides_no_later_one(tasks, monkeypatch, capsys):
     assert "FAILED" in printed.split("Summary")[1]
 
 
-@pytest.mark.parametrize(("code", "extra", "passes"), [(0, [], True), (5, ["-k", "x"], True)])
-def test_pytest_codes_that_pass(tasks, monkeypatch, code, extra, passes):
+@pytest.mark.parametrize(("code", "extra"), [(0, []), (5, ["-k", "x"])])
+def test_pytest_codes_that_pass(tasks, monkeypatch, code, extra):
     monkeypatch.setattr(tasks, "run", lambda command, **options: code)
     tasks.run_tests(["pytest"], extra)
 
