@@ -32,3 +32,15 @@ def test_every_claim_is_stated_and_checked_in_its_chapter(id):
 
 def test_every_claim_is_listed():
     assert set(CLAIMS) <= {result.id for result in load_results(ROOT / "data")}
+
+
+def test_every_claim_that_a_page_names_exists():
+    families = "|".join({re.escape(id.split(".")[0]) for id in CLAIMS})
+    pages = [path for path in (ROOT / "chapters").iterdir() if path.suffix in (".md", ".ipynb")]
+    named = {
+        id
+        for path in pages
+        for id in re.findall(rf"`((?:{families})\.[\w.-]+)`", path.read_text("utf-8"))
+    }
+    assert len(named) > 20
+    assert named <= set(CLAIMS)
