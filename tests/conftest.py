@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 from pathlib import Path
 
 import bs4
@@ -67,6 +68,24 @@ def pages(html):
     """{address under the built folder: parsed page} for every page that readers see."""
     files = sorted(file for file in html.rglob("*.html") if "_static" not in file.parts)
     return {
-        file.relative_to(html).as_posix(): bs4.BeautifulSoup(file.read_text("utf-8"), "html.parser")
+        file.relative_to(html).as_posix(): bs4.BeautifulSoup(
+            without_glyphs(file.read_text("utf-8")), "html.parser"
+        )
         for file in files
     }
+
+
+def without_glyphs(page):
+    """A page without the visible half of its formulas: most of its elements, and nothing to test.
+
+    The half that screen readers read stays.
+    """
+    kept, end, depth = [], 0, 0
+    for tag in re.finditer(r'(<span[^>]* class="katex-html")|<span\b|</span>', page):
+        if not depth and not tag[1]:
+            continue
+        if not depth:
+            kept.append(page[end : tag.start()])
+        depth += -1 if tag[0] == "</span>" else 1
+        end = tag.end()
+    return "".join([*kept, page[end:]])
