@@ -31,10 +31,14 @@ class Minimum:
     ends: np.ndarray
 
     def parts(self) -> np.ndarray:
-        """The odd part C (d * d numbers), then the even part: the predictor as a polynomial."""
-        quadratic, constant = models.even_part(self.A, self.w)
-        odd = models.odd_part(self.A, self.w)
-        return torch.cat([odd.flatten(), quadratic.flatten(), constant]).numpy()
+        """The predictor found: see `predictor_parts`."""
+        return predictor_parts(self.A, self.w)
+
+
+def predictor_parts(A: Tensor, w: Tensor) -> np.ndarray:
+    """The odd part C (d * d numbers), then the even part: the predictor as a polynomial."""
+    quadratic, constant = models.even_part(A, w)
+    return torch.cat([models.odd_part(A, w).flatten(), quadratic.flatten(), constant]).numpy()
 
 
 def global_minimum(loss: Loss, d: int, *, scales: tuple[float, ...] = (1e-3, 1e-2, 0.1)) -> Minimum:
@@ -51,7 +55,7 @@ def global_minimum(loss: Loss, d: int, *, scales: tuple[float, ...] = (1e-3, 1e-
 
 
 def one_step_parts(C) -> np.ndarray:
-    """`Minimum.parts` of the predictor C X^T y: no even part."""
+    """`predictor_parts` of the predictor C X^T y: no even part."""
     C = np.asarray(C, dtype=float)
     return np.concatenate([C.ravel(), np.zeros(len(C) ** 3 + len(C))])
 

@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 import torch
-from torch.autograd.functional import hessian
 
 from icgd.claims import Evidence, claim
 from icgd.evidence.regression.linear import (
@@ -18,6 +17,7 @@ from icgd.evidence.regression.linear import (
     step_size_ratio,
     unequal,
 )
+from icgd.evidence.regression.minimum import one_step_parts, predictor_parts
 from icgd.regression import enumeration, models, theory
 from icgd.regression.population import population_loss
 from icgd.training import Loss, Trajectory, descend
@@ -42,16 +42,9 @@ def minimise(loss: Loss, d: int, seed: int) -> Trajectory:
 
 def _learned(loss: Loss, d: int, step_size: float, starts=STARTS) -> Evidence:
     """Every start ends at the one-step predictor: C = step_size I and no even part."""
-    found = []
-    for seed in starts:
-        end = minimise(loss, d, seed)
-        A, w = end.final
-        quadratic, constant = models.even_part(A, w)
-        parts = [models.odd_part(A, w).flatten(), quadratic.flatten(), constant]
-        found.append(torch.cat(parts).numpy())
-    wanted = np.zeros_like(found[0])
-    wanted[: d * d] = step_size * np.eye(d).ravel()
-    return Evidence(np.tile(wanted, (len(found), 1)), np.stack(found), tolerance=1e-6)
+    found = [predictor_parts(*minimise(loss, d, seed).final) for seed in starts]
+    wanted = one_step_parts(step_size * np.eye(d))
+    return Evidence([wanted] * len(found), found, tolerance=1e-6)
 
 
 @claim(
@@ -162,50 +155,3 @@ def _second_branch():
     # It is a minimiser of the loss, so the counterpart is about the form and nothing else.
     np.testing.assert_allclose(loss, theory.minimum_loss(5, 1, NOISE), rtol=1e-12)
     return _form(1, [swapped])
-
-
-# --- A spurious minimum --------------------------------------------------------------------------
-
-
-def rank_one(n: int, d: int, noise_var: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """(A, w) that steps along the first coordinate only: A = [0 a], w = (w_x, 0)."""
-    A, w = torch.zeros(d, d + 1, dtype=torch.float64), torch.zeros(d + 1, dtype=torch.float64)
-    A[0, d] = w[0] = theory.step_size(n, d, noise_var) ** 0.5
-    return A, w
-
-
-def _curvature(loss: Loss, n: int, d: int, noise_var: float) -> float:
-    """Half the Hessian in b = w[d], minimised over A[:, :d], by a Schur complement."""
-    A, w = rank_one(n, d, noise_var)
-
-    def moved(step: torch.Tensor) -> torch.Tensor:
-        A_x = torch.cat([step[1:].view(d, d), torch.zeros(d, 1)], 1)
-        return loss(A + A_x, w + step[0] * torch.eye(d + 1, dtype=torch.float64)[d])
-
-    H = hessian(moved, torch.zeros(1 + d * d, dtype=torch.float64)) / 2
-    return (H[0, 0] - H[0, 1:] @ torch.linalg.solve(H[1:, 1:], H[1:, 0])).item()
-
-
-def _rank_one(losses) -> Evidence:
-    sizes = [(2, 2, 0.3), (2, 2, 5.0), (2, 2, 17.0)]
-    predicted = [
-        size[0] * theory.rank_one_curvature(*size) * theory.step_size(*size) for size in sizes
-    ]
-    measured = [_curvature(losses(size[2]), *size) for size in sizes]
-    return Evidence(predicted, measured, tolerance=1e-10, relative=True)
-
-
-@claim(
-    "OS.spurious-minimum",
-    kind="exact",
-    anchor=f"{CHAPTER}#os-spurious-minimum",
-    statement="Weights that step along a single direction are stationary; they are a local "
-    "minimum of the loss, and not a global one, under heavy noise if d is 2 or 3 (or 4, n >= 3).",
-)
-def spurious_minimum():
-    return _rank_one(lambda s2: partial(population_loss, n=2, noise_var=s2))
-
-
-@spurious_minimum.fails_without("Gaussian covariates (signs +-1 instead)")
-def _signs_spurious():
-    return _rank_one(lambda s2: law(enumeration.rademacher, s2).reduced_loss())
