@@ -107,7 +107,8 @@ def main():
         "about": "Standard transformers trained on prompts by tools/standard_transformers.py; "
         "pairs are a mean over the test prompts and its standard error.",
         "d": D, "n": N, "noise_var": NOISE_VAR, "batch": BATCH, "steps": options.steps,
-        "test_prompts": TEST, "python": platform.python_version(), "torch": torch.__version__,
+        "test_prompts": TEST, "test_seed": TEST_SEED, "train_seed": TRAIN_SEED,
+        "python": platform.python_version(), "torch": torch.__version__,
         "learners": {name: compare(p, known, test.y_query) for name, p in known.items()},
         "runs": [], "kept": None,
     }  # fmt: skip
