@@ -387,7 +387,7 @@ def test(args):
     shapes += ["tests/regression", "tests/autoregression"]
     # The ledger runs every claim, when the book is built and when its cells are tested.
     elsewhere = ["--ignore=tests/browser", "--ignore=tests/evidence/test_claims.py"]
-    rest = ["-m", "not shape_checked", "--doctest-modules", *elsewhere, *two, "tests", "lib/icgd"]
+    rest = ["-m", "not shape_checked", *elsewhere, *two, "tests"]
     notebooks = ["--nbval-lax", "--nbval-cell-timeout=300"]
     notebooks += ["--nbval-sanitize-with", "tests/chapters/sanitize.cfg"]
     # On Windows kernels need network ports, and two started at once can be given the same one.
