@@ -7,7 +7,7 @@ from icgd.autoregression import data, theory
 from icgd.autoregression.blocks import diagonal_blocks, place_blocks
 from icgd.autoregression.full_one import full_one_flow
 from icgd.claims import Evidence, claim
-from icgd.evidence.autoregression.tools import at_diagonal, flat, population
+from icgd.evidence.autoregression.tools import at_diagonal, flat, population, shape
 from icgd.training import flow
 
 CHAPTER = "13-beyond-the-diagonal"
@@ -169,16 +169,11 @@ def _linear():
 # --- The four-variable flow and the limit the paper leaves open ----------------------------------
 
 
-def _shape(alpha: float, beta: float) -> torch.Tensor:
-    eye = torch.eye(D, dtype=torch.float64)
-    return alpha * eye + beta * torch.ones_like(eye)
-
-
 def _four(law) -> Evidence:
     times = np.linspace(0, 2, 5)
     points = full_one_flow(D, T).integrate(*START, times)
     run = flow(population(law, D, T), diagonal_blocks(D, *START), times)
-    predicted = [b for p in points for b in place_blocks(_shape(*p[:2]), _shape(*p[2:]))]
+    predicted = [b for p in points for b in place_blocks(shape(*p[:2], D), shape(*p[2:], D))]
     measured = [b for A, B in zip(*run.params, strict=True) for b in (A, B)]
     return Evidence(flat(*predicted), flat(*measured), tolerance=1e-7)
 
@@ -203,7 +198,7 @@ def _limit(mask: bool) -> Evidence:
     limit = full_one_flow(D, T).limit(*START)
     # The flow itself: descent with finite steps ends at another point of the valley.
     run = flow(masked(loss) if mask else loss, diagonal_blocks(D, *START), [0.0, 20.0])
-    predicted = place_blocks(_shape(*limit[:2]), _shape(*limit[2:]))
+    predicted = place_blocks(shape(*limit[:2], D), shape(*limit[2:], D))
     return Evidence(flat(*predicted), flat(*run.final), tolerance=1e-7)
 
 

@@ -1,7 +1,6 @@
 """Evidence for where training ends off the diagonal, beyond MO (chapters 13 and 14)."""
 
 import numpy as np
-import torch
 
 from icgd.autoregression import data, experiments, theory
 from icgd.autoregression.blocks import diagonal_blocks, place_blocks
@@ -9,16 +8,10 @@ from icgd.autoregression.full_one import FullOneFlow
 from icgd.autoregression.population import PopulationLoss
 from icgd.claims import Evidence, claim
 from icgd.evidence.autoregression.figures import converged
-from icgd.evidence.autoregression.tools import SKEWED, flat, population
+from icgd.evidence.autoregression.tools import SKEWED, flat, population, shape
 from icgd.training import flow
 
 D, START = 3, (0.3, 0.7)
-
-
-def shape(alpha: float, beta: float, d: int) -> torch.Tensor:
-    """alpha I + beta J, J the matrix of ones."""
-    eye = torch.eye(d, dtype=torch.float64)
-    return alpha * eye + beta * torch.ones_like(eye)
 
 
 def four_variables(loss: PopulationLoss) -> FullOneFlow:

@@ -29,6 +29,12 @@ def dense(d: int, seed: int = 0) -> tuple[Tensor, Tensor]:
     return gaussian_blocks(d, 1.0, generator=generator(seed))
 
 
+def shape(alpha: float, beta: float, d: int) -> Tensor:
+    """alpha I + beta J, J the matrix of ones."""
+    eye = torch.eye(d, dtype=torch.float64)
+    return alpha * eye + beta * torch.ones_like(eye)
+
+
 @lru_cache(maxsize=64)
 def population(law, d: int, T: int) -> PopulationLoss:
     return PopulationLoss(law, d=d, T=T)
