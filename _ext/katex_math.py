@@ -72,17 +72,22 @@ def typeset(translator, node, display):
 
 
 def keep_stops(app, doctree, docname):
-    """Tie a short formula to the punctuation behind it.
+    """Tie a formula to the punctuation behind it.
 
     KaTeX sets a formula in boxes, and browsers break lines between a box and a full stop.
     """
     for formula in list(doctree.findall(nodes.math)):
         text = formula.next_node(descend=False, siblings=True)
         stops = re.match(r"[.,;:!?)\]’”]+", text) if isinstance(text, nodes.Text) else None
-        if stops and len(formula.astext()) <= 36:  # a longer one may have to break itself
-            parent, at = formula.parent, formula.parent.index(formula)
+        if not stops:
+            continue
+        parent, at = formula.parent, formula.parent.index(formula)
+        if len(formula.astext()) <= 36:
             kept = nodes.inline("", "", formula, nodes.Text(stops[0]), classes=["nobreak"])
-            parent[at : at + 2] = [kept, nodes.Text(text[stops.end() :])]
+        else:  # it may have to break itself: its last box takes the punctuation in
+            tex = formula.astext() + rf"\text{{{stops[0]}}}"
+            kept = nodes.math(tex, tex)
+        parent[at : at + 2] = [kept, nodes.Text(text[stops.end() :])]
 
 
 def visit_inline(self, node):
