@@ -1,7 +1,8 @@
 """One style sheet for the whole book: _static/book.css, which _templates/layout.html names.
 
 It joins the theme's, the extensions' and the course's sheets, rewrites their relative addresses,
-drops the rules of icons that no page shows, and carries the small icon fonts inside itself.
+drops the rules of icons that no page shows, and carries inside itself the small icon fonts and the
+two fonts of nearly every formula, which would move the page's text when they arrive later.
 """
 
 import base64
@@ -12,6 +13,7 @@ from pathlib import Path
 THEME_SHEETS = ("basic.css", "styles/pydata-sphinx-theme.css")
 ICON_RULE = re.compile(r"((?:\.fa-[\w-]+:before,?)+)\{[^}]*\}")
 INLINED_BELOW = 8_000  # bytes: a request costs more than a font of this size
+OF_FORMULAS = ("KaTeX_Main-Regular.woff2", "KaTeX_Math-Italic.woff2")
 ALWAYS_KEPT = {"fa-xmark"}  # shown by a script
 
 
@@ -29,7 +31,8 @@ def address(url, folder, static):
         return f'url("{url}")'
     path = (folder / re.split("[?#]", url)[0]).resolve()
     is_icon_font = "fontawesome" in path.parts and path.suffix == ".woff2"
-    if is_icon_font and path.stat().st_size < INLINED_BELOW:
+    is_small = is_icon_font and path.stat().st_size < INLINED_BELOW
+    if is_small or path.name in OF_FORMULAS:
         data = base64.b64encode(path.read_bytes()).decode()
         return f"url(data:font/woff2;base64,{data})"
     return "url(" + os.path.relpath(path, static).replace(os.sep, "/") + ")"
