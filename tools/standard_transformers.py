@@ -1,22 +1,25 @@
 """Train standard transformers on regression prompts, wider and deeper: standard_transformers.json.
 
-    TQDM_DISABLE=1 OMP_NUM_THREADS=1 python tools/standard_transformers.py    # about 4 CPU-minutes
+    TQDM_DISABLE=1 OMP_NUM_THREADS=1 python tools/standard_transformers.py    # about 9 CPU-minutes
 
 Prompts as in the last sections of chapter 8: d = 1, n = 6, noise of variance 0.25. Two random
 starts of every size, each trained by Adam on 2,500 batches of 64 fresh prompts, every size with
 the same prompts. The step size rises over the first twentieth of the run and then falls linearly to
-zero; its peak is 0.08 / sqrt(width). No run is left out and none was picked.
+zero; its peak is 0.08 / sqrt(width). No run is left out and none was picked. Then three longer runs
+with d = 2, n = 8, of 9,000 batches and one start a size.
 
-All networks, ridge, least squares and the best gradient step are then compared on one set of new
-prompts. Weights are kept for one small network, so that a chapter can look at it.
+All networks of a plan, ridge, least squares and the best gradient step are compared on one set of
+new prompts. Weights are kept for one small network, so that a chapter can look at it.
 """
 
 import argparse
+import itertools
 import json
 import platform
 import time
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -29,33 +32,45 @@ from icgd.regression.standard_transformer import StandardTransformer
 from icgd.training import descend
 
 TARGET = Path(__file__).resolve().parents[1] / "data" / "standard_transformers.json"
-D, N, NOISE_VAR = 1, 6, 0.25
-TASK = LinearTask(D, NOISE_VAR)
-BATCH, STEPS, PEAK, WARM = 64, 2_500, 0.08, 0.05
-SIZES = ((4, 2), (8, 2), (16, 2), (16, 1), (32, 2), (16, 4))  # width, layers
-STARTS, TRAIN_SEED, TEST_SEED, TEST = (1, 2), 100, 7, 100_000
-KEPT = (16, 2, 1)  # the network whose weights are stored
+NOISE_VAR, BATCH, PEAK, WARM = 0.25, 64, 0.08, 0.05
+TRAIN_SEED, TEST_SEED, TEST = 100, 7, 100_000
+KEPT = (16, 2, 1)  # width, layers and start of the network whose weights are stored
 
 
-def train(width, layers, start, steps=STEPS):
+class Plan(NamedTuple):
+    """Runs that are compared with one another."""
+
+    d: int
+    n: int
+    steps: int
+    sizes: tuple  # of pairs: width, layers
+    starts: tuple  # seeds
+
+
+SHORT = Plan(1, 6, 2_500, ((4, 2), (8, 2), (16, 2), (16, 1), (32, 2), (16, 4)), (1, 2))
+LONGER = Plan(2, 8, 9_000, ((16, 2), (32, 2), (32, 4)), (1,))
+
+
+def train(plan, width, layers, start):
     """(network, trajectory, seconds) from the start with this seed."""
     began = time.process_time()
-    model = StandardTransformer(D, width=width, layers=layers)
+    model = StandardTransformer(plan.d, width=width, layers=layers)
     model.initialise(generator=torch.Generator().manual_seed(start))
     g = torch.Generator().manual_seed(TRAIN_SEED + start)
+    task = LinearTask(plan.d, NOISE_VAR)
 
     def loss(**weights):
-        prompts = sample_prompts(TASK, BATCH, N, generator=g)
+        prompts = sample_prompts(task, BATCH, plan.n, generator=g)
         predictions = functional_call(model, weights, (prompts,))
         return (predictions - prompts.y_query).square().mean()
 
     def rate(step):
-        return PEAK / width**0.5 * min((step + 1) / (WARM * steps), 1 - step / steps)
+        return PEAK / width**0.5 * min((step + 1) / (WARM * plan.steps), 1 - step / plan.steps)
 
     run = descend(
         loss,
         dict(model.named_parameters()),
-        steps=steps,
+        steps=plan.steps,
         step_size=rate,
         optimizer=partial(torch.optim.Adam, fused=True),
     )
@@ -63,9 +78,9 @@ def train(width, layers, start, steps=STEPS):
     return model, run, time.process_time() - began
 
 
-def references(prompts):
+def references(plan, prompts):
     """The predictions that a network is compared with."""
-    step = theory.step_size(N, D, NOISE_VAR)
+    step = theory.step_size(plan.n, plan.d, NOISE_VAR)
     learners = {"ridge": ridge(NOISE_VAR), "least squares": least_squares()}
     learners["one step"] = gradient_step(step)
     return {name: learner(prompts) for name, learner in learners.items()}
@@ -95,44 +110,57 @@ def compare(predictions, known, y):
     return {"loss": figures(squares), "above ridge": figures(excess), "distance to": distances}
 
 
+def table(plan):
+    """The record of a plan, empty but for the learners; with the test prompts."""
+    generator = torch.Generator().manual_seed(TEST_SEED)
+    test = sample_prompts(LinearTask(plan.d, NOISE_VAR), TEST, plan.n, generator=generator)
+    known = references(plan, test)
+    found = {"d": plan.d, "n": plan.n, "noise_var": NOISE_VAR, "steps": plan.steps}
+    found["learners"] = {name: compare(p, known, test.y_query) for name, p in known.items()}
+    return found | {"runs": []}, known, test
+
+
+def fill(found, known, test, plan):
+    """Train the plan's networks; yields each with its row, once that is in ``found``."""
+    for start, (width, layers) in itertools.product(plan.starts, plan.sizes):
+        model, run, seconds = train(plan, width, layers, start)
+        row = {"width": width, "layers": layers, "start": start}
+        row["parameters"] = sum(p.numel() for p in model.parameters())
+        row["seconds"] = round(seconds)
+        row["training"] = [part.mean().item() for part in np.array_split(run.losses, 20)]
+        row |= compare(predict(model, test), known, test.y_query)
+        found["runs"].append(row)
+        print(row, flush=True)
+        yield model, row
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--target", type=Path, default=TARGET)
-    options = parser.parse_args()
+    target = parser.parse_args().target
     torch.set_num_threads(1)
-    test = sample_prompts(TASK, TEST, N, generator=torch.Generator().manual_seed(TEST_SEED))
-    known = references(test)
-    table = {
+    (short, *at_short), (longer, *at_longer) = table(SHORT), table(LONGER)
+    record = {
         "about": "Standard transformers trained on prompts by tools/standard_transformers.py; "
         "pairs are a mean over the test prompts and its standard error.",
-        "d": D, "n": N, "noise_var": NOISE_VAR, "batch": BATCH, "steps": options.steps,
-        "test_prompts": TEST, "test_seed": TEST_SEED, "train_seed": TRAIN_SEED,
+        "batch": BATCH, "test_prompts": TEST, "test_seed": TEST_SEED, "train_seed": TRAIN_SEED,
         "python": platform.python_version(), "torch": torch.__version__,
-        "learners": {name: compare(p, known, test.y_query) for name, p in known.items()},
-        "runs": [], "kept": None,
+        **short, "longer": longer, "kept": None,
     }  # fmt: skip
-    for start in STARTS:
-        for width, layers in SIZES:
-            model, run, seconds = train(width, layers, start, options.steps)
-            row = {"width": width, "layers": layers, "start": start}
-            row["parameters"] = sum(p.numel() for p in model.parameters())
-            row["seconds"] = round(seconds)
-            row["training"] = [part.mean().item() for part in np.array_split(run.losses, 20)]
-            row |= compare(predict(model, test), known, test.y_query)
-            table["runs"].append(row)
-            print(row, flush=True)
-            if (width, layers, start) == KEPT:
-                weights = {name: p.tolist() for name, p in model.state_dict().items()}
-                table["kept"] = {"width": width, "layers": layers, "start": start,
-                                 "weights": weights}  # fmt: skip
-            write(table, options.target)
+    for model, row in fill(short, *at_short, SHORT):
+        size = {name: row[name] for name in ("width", "layers", "start")}
+        if tuple(size.values()) == KEPT:
+            weights = {name: p.tolist() for name, p in model.state_dict().items()}
+            record["kept"] = {**size, "weights": weights}
+        write(record, target)
+    for _ in fill(longer, *at_longer, LONGER):
+        write(record, target)
 
 
-def write(table, target):
+def write(record, target):
     """One line a run; weights to six digits."""
-    text = json.dumps(_rounded(table), separators=(", ", ": "), ensure_ascii=False)
-    for mark in ('"learners"', '"runs"', '{"width"', '"kept"'):
+    text = json.dumps(_rounded(record), separators=(", ", ": "), ensure_ascii=False)
+    for mark in ('"learners"', '"runs"', '{"width"', '"longer"', '"kept"'):
         text = text.replace(mark, "\n" + mark)
     target.write_text(text + "\n", encoding="utf-8")
 

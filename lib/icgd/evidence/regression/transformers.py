@@ -153,7 +153,7 @@ def nearest(name: str) -> Evidence:
     """
     runs = trained_runs()
     answers = []
-    for run in runs["runs"]:
+    for run in runs["runs"] + runs["longer"]["runs"]:
         distances = {learner: pair[0] for learner, pair in run["distance to"].items()}
         answers.append(distances[name] == min(distances.values()))
     table = mean_distances(runs, name)
