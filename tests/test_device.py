@@ -18,6 +18,7 @@ from icgd.regression.data import LinearTask, normal, sample_prompts
 from icgd.regression.learners import ridge
 from icgd.regression.moments import TokenMoments
 from icgd.regression.population import population_loss
+from icgd.regression.softmax import SoftmaxAttention
 from icgd.regression.standard_transformer import StandardTransformer
 from icgd.training import descend, flow
 
@@ -47,6 +48,11 @@ def layer(device):
 def standard(device):
     model = StandardTransformer(3, width=8, layers=2, device=device)
     return model.initialise(generator=generator())(prompts())
+
+
+def softmax(device):
+    model = SoftmaxAttention(3, heads=2, device=device)
+    return model.initialise(0.5, generator=generator())(prompts())
 
 
 def construction(device):
@@ -121,7 +127,8 @@ def flowed(device):
 
 
 RESULTS = [
-    layer, standard, construction, exact_loss, moments_loss, ridge_predictions, reduced_predictions,
+    layer, standard, softmax, construction, exact_loss, moments_loss, ridge_predictions,
+    reduced_predictions,
     causal_layer, causal_loop, causal_loss, stored_loss, contracted_loss, sampled_loss, descent,
     flowed,
 ]  # fmt: skip

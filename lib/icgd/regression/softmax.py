@@ -29,14 +29,18 @@ class SoftmaxAttention(nn.Module):
     """H softmax heads that read labels: sum_h c_h sum_i softmax_i(x_query^T B_h x_i) y_i.
 
     c: (heads,).  B: (heads, d, d).  Both start at zero; call `initialise` before training.
+
+    Args:
+        device: where the weights live; prompts are brought there.
     """
 
-    def __init__(self, d: int, heads: int = 1):
+    def __init__(self, d: int, heads: int = 1, *, device: str | torch.device | None = None):
         super().__init__()
         self.d = validation.positive_int("d", d)
         heads = validation.positive_int("heads", heads)
-        self.c = nn.Parameter(torch.zeros(heads, dtype=torch.float64))
-        self.B = nn.Parameter(torch.zeros(heads, d, d, dtype=torch.float64))
+        options = {"dtype": torch.float64, "device": device}
+        self.c = nn.Parameter(torch.zeros(heads, **options))
+        self.B = nn.Parameter(torch.zeros(heads, d, d, **options))
 
     def initialise(self, scale: float, *, generator: torch.Generator) -> "SoftmaxAttention":
         """Draw every weight from N(0, scale^2); returns the module."""
@@ -49,8 +53,8 @@ class SoftmaxAttention(nn.Module):
 
     def forward(self, prompts: Prompts) -> Float[Tensor, " batch"]:
         """The prediction of y_query for each prompt."""
-        weights = label_weights(self.c, self.B, prompts.X, prompts.x_query)
-        return torch.einsum("bn,bn->b", weights, prompts.y)
+        X, y, x_query = (part.to(self.c.device) for part in (prompts.X, prompts.y, prompts.x_query))
+        return torch.einsum("bn,bn->b", label_weights(self.c, self.B, X, x_query), y)
 
 
 def scalar_loss(
