@@ -21,8 +21,6 @@ log = logging.getLogger(__name__)
 SELF_NUMBERING = re.compile(r"\\(begin|end)\{(align|alignat|equation|gather)\}")
 # KaTeX writes the height of each line of a formula as a strut.
 STRUT = re.compile(r'class="katex-strut" style="height:([\d.]+)em')
-# Asked for before the style sheet is read: arriving late, they move every paragraph.
-PRELOADED_FONTS = ("KaTeX_Main-Regular.woff2", "KaTeX_Math-Italic.woff2")
 
 
 class Typesetter:
@@ -134,9 +132,6 @@ def start(app):
 
 def page_context(app, pagename, templatename, context, doctree):
     context["title"] = plain(context.get("title"))
-    is_math = lambda node: isinstance(node, nodes.math | nodes.math_block)  # noqa: E731
-    if doctree is not None and any(doctree.findall(is_math)):
-        context["katex_fonts"] = [f"{app.config.katex_url}/fonts/{f}" for f in PRELOADED_FONTS]
 
 
 def setup(app):
