@@ -25,6 +25,14 @@ def label_weights(
     return torch.einsum("h,bhn->bn", c, scores.softmax(-1))
 
 
+def heads_prediction(
+    c: Float[Tensor, " heads"], B: Float[Tensor, "heads d d"], prompts: Prompts
+) -> Float[Tensor, " batch"]:
+    """sum_i q_i y_i, what `SoftmaxAttention` outputs for these weights."""
+    X, y, x_query = (part.to(c.device) for part in (prompts.X, prompts.y, prompts.x_query))
+    return torch.einsum("bn,bn->b", label_weights(c, B, X, x_query), y)
+
+
 class SoftmaxAttention(nn.Module):
     """H softmax heads that read labels: sum_h c_h sum_i softmax_i(x_query^T B_h x_i) y_i.
 
@@ -53,8 +61,7 @@ class SoftmaxAttention(nn.Module):
 
     def forward(self, prompts: Prompts) -> Float[Tensor, " batch"]:
         """The prediction of y_query for each prompt."""
-        X, y, x_query = (part.to(self.c.device) for part in (prompts.X, prompts.y, prompts.x_query))
-        return torch.einsum("bn,bn->b", label_weights(self.c, self.B, X, x_query), y)
+        return heads_prediction(self.c, self.B, prompts)
 
 
 def scalar_loss(

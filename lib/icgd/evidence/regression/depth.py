@@ -3,6 +3,8 @@
 Every check draws a few random prompts and compares predictions; the algorithms are plain loops.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 
@@ -22,6 +24,12 @@ def some_prompts() -> Prompts:
     return sample_prompts(LinearTask(D, 0.4), BATCH, N, generator=g)
 
 
+def arrays(prompts: Prompts) -> Iterator[tuple[np.ndarray, ...]]:
+    """X, y and x_query of one prompt after another."""
+    fields = (prompts.X, prompts.y, prompts.x_query)
+    return zip(*(field.numpy() for field in fields), strict=True)
+
+
 def descend_by_hand(X, y, matrices, w) -> np.ndarray:
     """w <- w - A (1/n) sum_i (w.x_i - y_i) x_i, one step a matrix."""
     for A in matrices:
@@ -33,8 +41,7 @@ def by_hand(prompts: Prompts, matrices, w0=None, *, with_query: bool = False) ->
     """The predictions of `descend_by_hand`; `with_query` adds (x_query, 0) to the examples' sum."""
     w0 = np.zeros(prompts.d) if w0 is None else w0
     found = []
-    arrays = (part.numpy() for part in (prompts.X, prompts.y, prompts.x_query))
-    for X, y, query in zip(*arrays, strict=True):
+    for X, y, query in arrays(prompts):
         if with_query:  # the layer divides by n whether or not the query is in the sum
             X, y = np.vstack([X, query]), np.append(y, 0.0)
             matrices_n = [A * len(X) / prompts.n for A in matrices]
@@ -128,8 +135,7 @@ def _masked():
 def _gdpp(query_moves: bool) -> Evidence:
     """GD++ step by step: predictions of each step's weights on the data of that moment."""
     prompts, wanted = some_prompts(), []
-    arrays = (part.numpy() for part in (prompts.X, prompts.y, prompts.x_query))
-    for X, y, query in zip(*arrays, strict=True):
+    for X, y, query in arrays(prompts):
         total = 0.0
         for a, c in zip(STEPS, CURVATURES, strict=True):
             H, step = X.T @ X / N, a * X.T @ y / N
@@ -180,17 +186,12 @@ def _linear_count():
 
 
 def _newton_layers(forget: bool) -> Evidence:
-    """Three steps towards the inverse by numpy, beside eight layers."""
-    prompts, stack, wanted = some_prompts(), NewtonStack(D, 0.3, 3), []
+    """Three steps towards the inverse, beside eight layers."""
+    prompts, stack = some_prompts(), NewtonStack(D, 0.3, 3)
     if not forget:
         stack.P[1::2, stack.slot("r"), stack.slot("e")] = 0.0
-    arrays = (part.numpy() for part in (prompts.X, prompts.y, prompts.x_query))
-    for X, y, query in zip(*arrays, strict=True):
-        H, M = X.T @ X / N, 0.3 * np.eye(D)
-        for _ in range(3):
-            M = 2 * M - M @ H @ M
-        wanted.append(query @ M @ X.T @ y / N)
-    return Evidence(wanted, predictions(stack, prompts), tolerance=1e-12)
+    newton = iterative.newton_inverse(0.3, 3)(prompts).numpy()
+    return Evidence(newton, predictions(stack, prompts), tolerance=1e-12)
 
 
 @claim(

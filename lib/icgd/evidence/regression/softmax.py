@@ -7,7 +7,7 @@ from icgd.claims import Evidence, claim
 from icgd.regression import theory
 from icgd.regression.data import LinearTask, normal, sample_prompts
 from icgd.regression.enumeration import Rule, gauss_hermite, rademacher
-from icgd.regression.softmax import label_weights
+from icgd.regression.softmax import heads_prediction
 
 CHAPTER = "08-depth"
 
@@ -62,9 +62,7 @@ def derivatives(prompts, M, second=-1.0) -> list[Tensor]:
     c = torch.tensor([1.0, -1.0], dtype=torch.float64)
 
     def predict(s):
-        B = s * torch.stack([M, second * M])
-        weights = label_weights(c, B, prompts.X, prompts.x_query)
-        return torch.einsum("bn,bn->b", weights, prompts.y)
+        return heads_prediction(c, s * torch.stack([M, second * M]), prompts)
 
     at, found = torch.zeros((), dtype=torch.float64), []
     for _ in range(3):
