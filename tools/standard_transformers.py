@@ -25,9 +25,8 @@ import numpy as np
 import torch
 from torch.func import functional_call
 
-from icgd.regression import theory
+from icgd.evidence.regression.transformers import predict, references
 from icgd.regression.data import LinearTask, sample_prompts
-from icgd.regression.learners import gradient_step, least_squares, ridge
 from icgd.regression.standard_transformer import StandardTransformer
 from icgd.training import descend
 
@@ -78,24 +77,6 @@ def train(plan, width, layers, start):
     return model, run, time.process_time() - began
 
 
-def references(plan, prompts):
-    """The predictions that a network is compared with."""
-    step = theory.step_size(plan.n, plan.d, NOISE_VAR)
-    learners = {"ridge": ridge(NOISE_VAR), "least squares": least_squares()}
-    learners["one step"] = gradient_step(step)
-    return {name: learner(prompts) for name, learner in learners.items()}
-
-
-def predict(model, prompts):
-    """Predictions without gradients, a tenth of the prompts at a time."""
-    parts = torch.arange(len(prompts.y)).chunk(10)
-    with torch.no_grad():
-        return torch.cat([
-            model(type(prompts)(prompts.X[i], prompts.y[i], prompts.x_query[i], prompts.y_query[i]))
-            for i in parts
-        ])  # fmt: skip
-
-
 def figures(values):
     """A mean and its standard error, to five digits."""
     mean, error = values.mean().item(), values.std().item() / len(values) ** 0.5
@@ -114,7 +95,7 @@ def table(plan):
     """The record of a plan, empty but for the learners; with the test prompts."""
     generator = torch.Generator().manual_seed(TEST_SEED)
     test = sample_prompts(LinearTask(plan.d, NOISE_VAR), TEST, plan.n, generator=generator)
-    known = references(plan, test)
+    known = references(test, NOISE_VAR)
     found = {"d": plan.d, "n": plan.n, "noise_var": NOISE_VAR, "steps": plan.steps}
     found["learners"] = {name: compare(p, known, test.y_query) for name, p in known.items()}
     return found | {"runs": []}, known, test

@@ -80,6 +80,22 @@ def distance_prior() -> Evidence:
     return distance_identity(ridge(0.25), 2.0)
 
 
+def references(prompts: Prompts, noise_var: float) -> dict[str, Tensor]:
+    """What ridge, least squares and the best gradient step predict."""
+    step = gradient_step(theory.step_size(prompts.n, prompts.d, noise_var))
+    learners = {"ridge": ridge(noise_var), "least squares": least_squares(), "one step": step}
+    return {name: learner(prompts) for name, learner in learners.items()}
+
+
+def predict(model: StandardTransformer, prompts: Prompts) -> Tensor:
+    """Predictions without gradients; a few prompts at a time, which takes less memory and time."""
+    fields = (prompts.X, prompts.y, prompts.x_query, prompts.y_query)
+    batches = zip(*(field.split(500) for field in fields), strict=True)
+    model.eval()
+    with torch.no_grad():
+        return torch.cat([model(Prompts(*batch)) for batch in batches])
+
+
 @cache
 def record_prompts() -> tuple[Prompts, dict[str, Tensor]]:
     """The prompts on which the record compares, and what the three learners predict on them."""
@@ -87,9 +103,7 @@ def record_prompts() -> tuple[Prompts, dict[str, Tensor]]:
     d, n, noise_var = runs["d"], runs["n"], runs["noise_var"]
     g = torch.Generator().manual_seed(runs["test_seed"])
     prompts = sample_prompts(LinearTask(d, noise_var), runs["test_prompts"], n, generator=g)
-    step = gradient_step(theory.step_size(n, d, noise_var))
-    learners = {"ridge": ridge(noise_var), "least squares": least_squares(), "one step": step}
-    return prompts, {name: learner(prompts) for name, learner in learners.items()}
+    return prompts, references(prompts, noise_var)
 
 
 def kept_run(runs: dict) -> dict:
@@ -107,10 +121,7 @@ def again(model: StandardTransformer, count: int | None = None) -> Evidence:
     """
     prompts, known = record_prompts()
     fields = (prompts.X, prompts.y, prompts.x_query, prompts.y_query)
-    batches = zip(*(field[:count].split(500) for field in fields), strict=True)
-    model.eval()
-    with torch.no_grad():
-        guesses = torch.cat([model(Prompts(*batch)) for batch in batches])
+    guesses = predict(model, Prompts(*(field[:count] for field in fields)))
     y = prompts.y_query[:count]
     known = {name: guess[:count] for name, guess in known.items()}
     loss, least = ((guess - y).square().mean() for guess in (guesses, known["ridge"]))
