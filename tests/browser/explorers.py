@@ -8,16 +8,18 @@ def use_explorer(page, box):
     told = []
     box.scroll_into_view_if_needed()
     controls = box.locator("input, select").all()
+    check_frame(box, told)
     for number, control in enumerate(controls, start=1):
         is_slider = control.get_attribute("type") == "range"
         for way in (click_slider, press_key) if is_slider else (choose, press_key):
             use(page, box, control, way, f"control {number}", told)
+            check_frame(box, told)
     for button in box.locator("button").all():
         for way in (click, press_enter):
             use(page, box, button, way, "Play", told)
             if button.inner_text() == "Pause":
-                way(page, button)
-            frame(box, told)
+                way(page, button)  # what moves on while it is looked at cannot be checked
+            check_frame(box, told)
     stops, count = walk_by_tab(page, box), box.locator(CONTROLS).count()
     if not controls or stops != count:
         told.append(f"Tab reaches, and shows, {stops} of {count} controls")
@@ -25,24 +27,20 @@ def use_explorer(page, box):
 
 
 def use(page, box, control, way, name, told):
-    """The explorer answers, if not at once then after a moment; numbers and words fit."""
-    frame(box, told)
+    """The explorer answers, if not at once then after a moment."""
     before = box.evaluate("look.state")
     way(page, control)
     if not box.evaluate("look.changesFrom", before):
         told.append(f"{name}, {way.__name__}: nothing changes")
-    if name != "Play":  # which moves on while it is looked at
-        frame(box, told)
 
 
-def frame(box, told):
-    """What is shown. What does not fit the controls' values is added to ``told``."""
+def check_frame(box, told):
+    """What is shown and does not fit the controls' values is added to ``told``."""
     frame = box.evaluate("(box) => look.frame(box)")
     if not frame["isDrawn"]:
         told.append(f"frame {frame['k']} is no picture")
     if frame["shown"] != frame["due"]:
         told.append(f"frame {frame['k']} says {frame['shown']}, not {frame['due']}")
-    return frame
 
 
 def click_slider(page, slider):

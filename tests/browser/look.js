@@ -71,15 +71,19 @@ window.look = {
     return {
       k,
       isDrawn: await image.decode().then(() => true, () => false),
-      shown: [image.alt, ...[...box.querySelectorAll(".explorer-readout dd")].map((dd) => dd.textContent)],
+      shown: look.words(box),
       due: [data.alts[k], ...data.readouts[k]],
     };
   },
 
+  words(box) {
+    const readout = [...box.querySelectorAll(".explorer-readout dd")].map((dd) => dd.textContent);
+    return [box.querySelector("img").alt, ...readout];
+  },
+
   // Two settings may have one picture; then the words beside it differ.
   state(box) {
-    const { src, alt } = box.querySelector("img");
-    return [src, alt, ...[...box.querySelectorAll(".explorer-readout dd")].map((dd) => dd.textContent)].join();
+    return [box.querySelector("img").src, ...look.words(box)].join();
   },
 
   async changesFrom(box, state) {
